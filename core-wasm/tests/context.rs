@@ -984,6 +984,7 @@ fn an_earlier_session_is_told_in_whole_sentences_with_its_commit() {
         original_request: request.into(),
         outcome: outcome.into(),
         commits: commits.iter().map(|it| (*it).to_owned()).collect(),
+        attributes: vec![("commit-hashes".into(), "1a2b3c4".into())],
         ..empty_notes()
     };
     let long = "All tests pass. The till counts the coins of the drawer one by one, and writes each of them on the slip. ";
@@ -1009,11 +1010,58 @@ fn an_earlier_session_is_told_in_whole_sentences_with_its_commit() {
         text.contains(
             "- 2026-02-18: Count the coins of the till in each drawer → The till counts the coins of the drawer one by one, and writes each of \
              them on the slip. The drawer waits for the bell."
-        ) && text.contains("The drawer waits for the bell. … — committed as 1a2b3c4 \"Count the coins\"."),
+        ) && text.contains("The drawer waits for the bell. … — committed as 1a2b3c4 \"Count the coins\""),
         "{text}"
     );
     assert!(!text.contains("They are wrong"), "the same was asked again later: {text}");
     assert!(text.contains("- 2026-02-16: Ring the bell of the shop → It rings."), "{text}");
+}
+
+#[test]
+fn an_earlier_session_is_told_by_its_first_result_too() {
+    let attribute = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let notes = SessionNotes {
+        original_request: "Implement the plan \"Count the coins\"".into(),
+        done: strings([
+            "The till counts the coins of each drawer and writes the sum on the slip. — committed as 1a2b3c4 \"Count the coins\".",
+            "“draw the slip” → The slip is drawn by the till and has the name of the shop above the sum of the coins.",
+        ]),
+        outcome: "The list of changes names the coins.".into(),
+        commits: strings(["Count the coins", "Draw the slip", "Fold the slip", "List the changes"]),
+        attributes: vec![
+            attribute("commit-hashes", "1a2b3c4 - 2b3c4d5 3c4d5e6"),
+            attribute("more-requests", "draw the slip\nfold it\nname the coins in the list of changes"),
+        ],
+        ..empty_notes()
+    };
+    let mut fake = project();
+    fake.sessions.push(record("coins", MONDAY - 5 * DAY, notes));
+    let wanted = "- 2026-02-18: Implement the plan \"Count the coins\" → The till counts the coins of each drawer and writes the sum on \
+                  the slip. … later: draw the slip … fold it … name the coins in the list of changes → The slip is drawn by the till and has \
+                  the name of the shop above the sum of the coins. … The list of changes names the coins. — \
+                  committed as 1a2b3c4 \"Count the coins\", +1, 2b3c4d5 \"Fold the slip\", 3c4d5e6 \"List the changes\"";
+    let text = shown("startup", &fake).text;
+    assert!(text.contains(wanted), "{text}");
+    let narrow = build(&request("startup", 1_600), &fake).unwrap().text;
+    let short = "- 2026-02-18: Implement the plan \"Count the coins\" → committed as 1a2b3c4";
+    assert!(narrow.contains(short) && !narrow.contains("later: draw the slip"), "{narrow}");
+}
+
+#[test]
+fn a_long_way_is_cut_before_something_else_is_left_out() {
+    let long = format!("The till opens the drawer of each cart. {}", "The bell rings twice before that. ".repeat(20));
+    let notes = SessionNotes {
+        original_request: "Open the drawers".into(),
+        done: strings([long.as_str(), "The drawers are painted red, and the slip of the till says so in its first line."]),
+        outcome: "The drawers open.".into(),
+        ..empty_notes()
+    };
+    let fake = Fake { sessions: vec![record("last", MONDAY, notes)], ..Fake::default() };
+    let told = |budget: u32| build(&request("startup", budget), &fake).unwrap().text;
+    let way = |text: &str| text.lines().find(|line| line.contains("opens the drawer")).unwrap().to_owned();
+    assert!(way(&told(9_500)).ends_with("before that."), "{}", told(9_500));
+    let short = way(&told(1_000));
+    assert!(short.ends_with("before that. …") && short.chars().count() <= 460, "{short}");
 }
 
 #[test]

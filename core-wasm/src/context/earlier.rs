@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use super::attributes::attribute;
 use super::line;
 use super::memories::Memories;
 use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
@@ -56,6 +57,9 @@ const MIN_EQUAL: usize = 2;
 /// How what failed edits teach begins.
 const EDIT: &str = "edit of ";
 
+/// The maximum length of a cure that an earlier session found, in characters.
+const MAX_CURE_CHARS: usize = 110;
+
 /// The share of words in common from which two texts say the same, in tenths.
 const SAME_TENTHS: usize = 8;
 /// The minimum number of words in common. Fewer occur by chance.
@@ -72,6 +76,9 @@ const MAX_REQUEST_CHARS: usize = 80;
 
 /// The minimum number of words of a question or a rule for a later one to replace it. Shorter ones may be about anything.
 const MIN_SUBJECT: usize = 5;
+
+/// The maximum length of how long something takes, in parentheses: "30 seconds)".
+const MAX_EFFORT_BYTES: usize = 20;
 
 /// The share of its weight that an answer keeps which chose nothing.
 const UNDECIDED: f32 = 0.85;
@@ -93,7 +100,8 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             page.add_memory(memory, 1.0);
             continue;
         }
-        if is_of_its_day(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
+        let is_over = is_of_its_day(memory) || is_released(memory, sessions);
+        if is_over || all.iter().any(|later| is_revised_by(memory, later)) {
             page.leave_out(memory);
             continue;
         }
@@ -101,13 +109,16 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         let is_detail = memory.importance < MIN_ANSWER
             && !is_saved(memory)
             && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
-        if !is_detail {
-            page.add_marked(memory, if is_overrated(memory) { UNDECIDED } else { 1.0 }, day);
-            continue;
-        }
-        // A detail says nothing without the request that it belongs to.
+        // What the user said in passing, and a detail, say nothing without the request that they belong to.
+        let is_remark = !is_detail && memory.importance < MIN_ANSWER && !is_saved(memory) && !names_subject(&memory.content);
         let of = sessions.iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
         let request = of.map(|notes| line::truncate(&line::sanitize(&notes.original_request), MAX_REQUEST_CHARS));
+        if !is_detail {
+            let mark = request.filter(|request| is_remark && !request.is_empty() && !memory.content.contains(request));
+            let mark = mark.map_or_else(|| day.clone(), |request| format!("{day}: {request}"));
+            page.add_marked(memory, if is_overrated(memory) { UNDECIDED } else { 1.0 }, mark);
+            continue;
+        }
         match request.filter(|request| !request.is_empty() && details < MAX_DETAILS) {
             Some(request) => {
                 details += 1;
@@ -116,6 +127,12 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             None => page.leave_out(memory),
         }
     }
+}
+
+/// Returns whether the text of a decision says what it is about.
+fn names_subject(content: &str) -> bool {
+    let is_named = |words: &Labels| content.contains(&format!("({}: ", words.about));
+    line::LANGUAGES.map(labels::labels).into_iter().any(is_named)
 }
 
 /// Returns whether a later session answered the same question, or settled the same in nearly the same words. Whoever saved something
@@ -151,9 +168,24 @@ fn differ_in_value(one: &str, other: &str) -> bool {
         && differing.next().is_none()
 }
 
-/// Returns whether a decision only says yes or no to a question about the work of its day.
+/// Returns whether a decision names a tag that its session pushed, and a later session pushed another one.
+fn is_released(memory: &Memory, sessions: &[SessionRecord]) -> bool {
+    let Some(at) = sessions.iter().position(|record| record.id == memory.session_id) else { return false };
+    let tags = |record: &SessionRecord| -> Vec<String> {
+        let tags = record.notes.as_ref().and_then(|notes| attribute(notes, "tags"));
+        tags.into_iter().flat_map(|tags| tags.split(' ')).map(str::to_owned).collect()
+    };
+    let own: Vec<String> = tags(&sessions[at]).into_iter().filter(|tag| memory.content.contains(tag.as_str())).collect();
+    !own.is_empty() && sessions[..at].iter().flat_map(tags).any(|tag| !own.contains(&tag))
+}
+
+/// Returns whether a decision only says yes or no to a question about the work of its day, or chose a repair by how long it takes.
 fn is_of_its_day(memory: &Memory) -> bool {
-    memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
+    const UNITS: [&str; 6] = [" second", " minute", " min)", " hour", "分)", "분)"];
+    let (what, ..) = line::parse_decision(&memory.content);
+    let told = what.rsplit_once(" (").map(|(_, end)| end).filter(|end| end.starts_with(|c: char| c.is_ascii_digit()));
+    let is_by_effort = told.is_some_and(|end| end.len() <= MAX_EFFORT_BYTES && text::contains_any(end, &UNITS));
+    is_by_effort || memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
 }
 
 /// Returns whether an answer chose nothing, but weighs as much as one that did.
@@ -169,7 +201,9 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
     let is_new =
         |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && read.iter().all(|known| known.id != memory.id);
     let all = read.iter().chain(stored.iter().filter(is_new));
-    let lessons: Vec<Lesson> = all.filter(|memory| !teaches_nothing(memory)).map(Lesson::of).collect();
+    let is_of_last = |memory: &Memory| stored.iter().any(|known| known.id == memory.id);
+    let says_nothing = |memory: &Memory| teaches_nothing(memory) || (is_of_machine(memory) && !is_of_last(memory));
+    let lessons: Vec<Lesson> = all.filter(|memory| !says_nothing(memory)).map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
         let is_of_last = |it: &Lesson| !is_routine(it.memory) && stored.iter().any(|memory| memory.id == it.memory.id);
@@ -191,9 +225,13 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
             .filter(|_| times >= ROUTINE)
             .or_else(|| best.without_fix().filter(|_| !best.is_usual(&trouble) && best.is_open_again(sessions)))
             .filter(|_| told.is_none());
+        let cure = best.cure_in(&trouble);
         let trouble = Trouble { memory: best.memory, said, factor, times, all };
         if told.is_some() {
             trouble.add_to(page);
+            if let Some(cure) = cure {
+                page.add_mark(&trouble.memory.id, format!("in an earlier session fixed by: {cure}"));
+            }
         } else {
             earlier.push(trouble);
         }
@@ -211,6 +249,24 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
             }
         }
     }
+}
+
+/// Returns whether what a session ran into names a process or an address, which are others in the next session.
+fn is_of_machine(memory: &Memory) -> bool {
+    let is_address = |word: &str| {
+        let word = word.split([':', '/']).next().unwrap_or_default();
+        let parts: Vec<&str> = word.split('.').collect();
+        parts.len() == 4
+            && parts.iter().all(|part| part.parse::<u8>().is_ok())
+            && !word.starts_with("127.")
+            && !word.starts_with("0.")
+    };
+    let is_process = || {
+        let mut after = memory.content.split("PID ").skip(1);
+        after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut words = memory.content.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '=' | '(' | ')' | ','));
+    !is_saved(memory) && (words.any(is_address) || is_process())
 }
 
 /// Returns how many sessions had a trouble. A memory that several sessions learned in the same words was stored once.
@@ -360,6 +416,22 @@ impl<'m> Lesson<'m> {
         let told = self.memory.content.strip_suffix(self.fix).filter(|_| !self.fix.is_empty() && !self.is_bypassed)?;
         let labels = line::LANGUAGES.map(|language| format!("{}: ", labels::labels(language).fixed_by));
         labels.iter().find_map(|label| told.strip_suffix(label.as_str())).map(|told| told.trim_end().to_owned())
+    }
+
+    /// Returns what mended the same error in another session, if nothing mended it here.
+    fn cure_in(&self, trouble: &[&Self]) -> Option<String> {
+        if !self.is_failure || !(self.fix.is_empty() || self.is_bypassed) || self.is_edit() {
+            return None;
+        }
+        let mends = |it: &&&Self| {
+            it.memory.session_id != self.memory.session_id
+                && !it.fix.is_empty()
+                && !it.is_bypassed
+                && !it.is_slip()
+                && are_same_words(&self.error, &it.error)
+        };
+        let cure = trouble.iter().filter(mends).max_by_key(|it| it.memory.created)?.fix;
+        Some(line::truncate(&line::sanitize(cure), MAX_CURE_CHARS))
     }
 
     /// Returns whether it is about edits of files.
@@ -738,6 +810,46 @@ mod tests {
         assert!(lesson.is_open_again(&sessions) && !lesson.is_open_again(&sessions[1..]));
         assert!(!lesson.is_open_again(&[session("2", "`make till`: the cart is gone"), session("1", "")]));
         assert_eq!(lesson.without_fix().unwrap(), "`make till` fails: no rule for the old till.");
+    }
+
+    #[test]
+    fn what_was_only_gone_around_has_the_cure_of_another_session() {
+        let all = [
+            failure("1", "`make till` fails: no rule for the old till. Fixed by: `make rules`"),
+            failure("2", "`make till` fails: no rule for the old till. Not mended, only bypassed by: `make -i till`"),
+            failure("3", "`make till` fails: the drawer of the new cart is open. Fixed by: `make shut`"),
+        ];
+        let all: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+        let trouble: Vec<&Lesson> = all.iter().collect();
+        assert_eq!(all[1].cure_in(&trouble).as_deref(), Some("`make rules`"));
+        assert_eq!(all[0].cure_in(&trouble), None);
+    }
+
+    #[test]
+    fn a_process_and_an_address_are_of_one_day() {
+        let is_of_machine = |content: &str| is_of_machine(&failure("1", content));
+        assert!(is_of_machine("The till was busy. Fixed by killing the old one (PID 4711)"));
+        assert!(is_of_machine("No drawer: fixed with `TILL_HOST=192.168.1.20 REDIS_HOST=192.168.1.20`"));
+        assert!(!is_of_machine("The till listens on 127.0.0.1:80 and has version 1.2.3, PID files are left"));
+    }
+
+    #[test]
+    fn a_release_is_over_with_the_next_one() {
+        let record = |id: &str, tag: &str| {
+            let notes = SessionNotes { attributes: vec![("tags".into(), tag.into())], ..empty_notes() };
+            SessionRecord { notes: Some(notes), ..session(id, "") }
+        };
+        let sessions = [record("2", "v0.2.0"), record("1", "v0.1.0")];
+        let said = failure("1", "The shop starts with `v0.1.0`");
+        assert!(is_released(&said, &sessions) && !is_released(&said, &sessions[1..]));
+        assert!(!is_released(&failure("1", "The shop opens at nine"), &sessions));
+    }
+
+    #[test]
+    fn a_choice_by_how_long_it_takes_is_of_its_day() {
+        let is_of_its_day = |content: &str| is_of_its_day(&failure("1", content));
+        assert!(is_of_its_day("Quick fix - rename the till (30 seconds). Rejected: merge as it is"));
+        assert!(!is_of_its_day("Keep carts for a week (30 at most). Rejected: for a day"));
     }
 
     #[test]

@@ -155,8 +155,9 @@ pub(super) fn brief(line: &str, max: usize) -> String {
         marks.iter().filter_map(|mark| of(mark)).max()
     };
     match ends(&[". ", "。", "! ", "? ", "; ", "；"]) {
-        Some(end) => format!("{} …", &clipped[..end]),
-        None => truncate(line, max),
+        // What follows a short beginning may be what matters, and is cut in its middle.
+        Some(end) if clipped[..end].chars().count() * 2 >= max => format!("{} …", &clipped[..end]),
+        _ => truncate(line, max),
     }
 }
 

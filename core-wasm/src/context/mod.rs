@@ -15,6 +15,7 @@ mod overtaken;
 mod page;
 mod prompt;
 mod relevance;
+mod topics;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
 use crate::bindings::throughline::policy::memories::Fact;
@@ -85,7 +86,7 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
 
 /// Adds the commands of the project as one line. Each already says what it is for: "Tests: `make test`".
 fn add_conventions(page: &mut Page, conventions: &[Fact], factor: f32) {
-    let usual = usual(conventions);
+    let usual = with_shared_labels(&usual(conventions));
     let line = line::join(&usual.iter().map(|it| line::sanitize(it)).collect::<Vec<_>>(), "; ", line::MAX_LINE_CHARS);
     // It is short, certain and needed each day.
     let entry = conventions.iter().fold(Entry::new(&line, 0.93 * factor), |entry, it| entry.with_key(&it.content));
@@ -108,6 +109,19 @@ fn usual(conventions: &[Fact]) -> Vec<&str> {
         }
     }
     usual
+}
+
+/// Returns the commands with those for the same purpose together: "Tests: `make test`, `pytest`".
+fn with_shared_labels(conventions: &[&str]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for convention in conventions {
+        let (label, command) = convention.split_once('`').unwrap_or((convention, ""));
+        match all.iter_mut().find(|known| !command.is_empty() && known.split_once('`').is_some_and(|(it, _)| it == label)) {
+            Some(known) => *known = format!("{known}, `{command}"),
+            None => all.push((*convention).to_owned()),
+        }
+    }
+    all
 }
 
 /// Returns what a command is for and its program, which is all up to the first space of the command.

@@ -4,14 +4,14 @@ use super::attributes::{attribute, places};
 use super::changed_files::add_files;
 use super::earlier;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
-use super::overtaken::{is_overtaken, without_made_plan};
+use super::overtaken::is_overtaken;
 use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
+use super::topics::add_topics;
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
 use crate::extract::labels;
-use crate::extract::prose;
 use crate::said_by::{SAVED, saved_by};
 use crate::text;
 
@@ -26,13 +26,15 @@ const MAX_SESSIONS: u32 = 12;
 /// sessions learned weighs more.
 const MAX_ON_THE_WAY: usize = 8;
 const MAX_DECISIONS: usize = 8;
+/// The maximum length of such a line if there is something else to tell, in characters.
+const MAX_ON_THE_WAY_CHARS: usize = 450;
 const MANY_SESSIONS: usize = 5;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
 
 /// The width below which a result says too little for a line of its own.
-const MIN_RESULT_WIDTH: usize = 60;
+pub(super) const MIN_RESULT_WIDTH: usize = 60;
 
 /// The maximum length of the request beside a task that was left undone, in characters.
 const MAX_ASKED_CHARS: usize = 90;
@@ -44,17 +46,6 @@ const MAX_UNDONE_CHARS: usize = 1_000;
 
 /// The maximum length of a later request beside the first, in characters: the longest for which all have room.
 const LATER_CHARS: [usize; 3] = [400, 240, 160];
-
-/// How many sessions are told in a line each, and the maximum length of what such a session was asked, of the line, and of how the session
-/// ended, in characters.
-const MAX_TOPICS: u8 = 9;
-const MAX_TOPIC_CHARS: usize = 120;
-const MAX_TOPIC_LINE_CHARS: usize = 800;
-const MAX_TOPIC_END_CHARS: usize = 420;
-/// The length up to which a sentence about checks says nothing else, in characters.
-const MAX_REPORT_CHARS: usize = 60;
-/// The minimum length by which a request is known again, in characters.
-const MIN_SAME_REQUEST_CHARS: usize = 24;
 
 /// The maximum length of a commit's hash, in characters.
 const MAX_HASH_CHARS: usize = 12;
@@ -126,7 +117,7 @@ fn asked_in(memory: &Memory, sessions: &[SessionRecord]) -> String {
 }
 
 /// Returns whether the session had a result, or left something unfinished.
-fn has_result(record: &SessionRecord) -> bool {
+pub(super) fn has_result(record: &SessionRecord) -> bool {
     let Some(notes) = &record.notes else {
         return !record.summary.trim().is_empty();
     };
@@ -142,7 +133,7 @@ fn has_outcome(notes: &SessionNotes) -> bool {
     !notes.outcome.trim().is_empty()
 }
 
-fn has_words(record: &SessionRecord) -> bool {
+pub(super) fn has_words(record: &SessionRecord) -> bool {
     let asked = record.notes.as_ref().is_some_and(|notes| !notes.original_request.trim().is_empty());
     asked || !record.summary.trim().is_empty()
 }
@@ -226,10 +217,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     if !(reason.is_empty() && later_reason.is_empty()) {
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
-    let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
-    // The latest stands where it was asked if another one came after it.
-    let latest = of("later-request").filter(|latest| of("more-requests").all(|asked| asked != *latest));
-    let later: Vec<String> = of("more-requests").chain(latest).map(line::sanitize).collect();
+    let later = later_requests(notes);
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
         let with_later = |max: usize| {
@@ -271,7 +259,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         };
         let is_end = Some(at) == last_work || !has_outcome(notes);
         let kind = if is_end { SectionKind::LastSession } else { SectionKind::OnTheWay };
-        page.add(kind, Entry::result_line(label, result, importance));
+        let entry = Entry::result_line(label, result, importance);
+        page.add(kind, if is_end { entry } else { entry.shortened(MAX_ON_THE_WAY_CHARS) });
     }
     add_files(page, SectionKind::LastSession, notes);
     // That a plan was refused is how the session ended, too.
@@ -282,6 +271,14 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
+}
+
+/// Returns what the user asked for after the first request, in its order.
+pub(super) fn later_requests(notes: &SessionNotes) -> Vec<String> {
+    let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
+    // The latest stands where it was asked if another one came after it.
+    let latest = of("later-request").filter(|latest| of("more-requests").all(|asked| asked != *latest));
+    of("more-requests").chain(latest).map(line::sanitize).collect()
 }
 
 /// Adds where the session stood, as the client wrote it down for the user.
@@ -343,7 +340,7 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
 }
 
 /// Returns the short hash of a commit, if git printed it.
-fn hash<'a>(notes: &'a SessionNotes, commit: &str) -> Option<&'a str> {
+pub(super) fn hash<'a>(notes: &'a SessionNotes, commit: &str) -> Option<&'a str> {
     let at = notes.commits.iter().position(|known| known == commit)?;
     let hash = attribute(notes, "commit-hashes")?.split(' ').nth(at)?;
     (hash != "-").then(|| text::head(hash, MAX_HASH_CHARS))
@@ -377,6 +374,8 @@ fn work_state(notes: &SessionNotes) -> String {
     items.extend(
         attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),
     );
+    let tags = attribute(notes, "tags").into_iter().flat_map(|tags| tags.split(' '));
+    items.extend(tags.filter(|tag| !notes.outcome.contains(*tag)).map(|tag| format!("tag {tag}")));
     let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();
     for line in &pull_requests[pull_requests.len().saturating_sub(MAX_PULL_REQUESTS)..] {
         items.extend(pull_request_text(notes, line));
@@ -456,66 +455,4 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
         let later = u8::try_from(at).unwrap_or(u8::MAX).min(40);
         (importance + f32::from(later) / 1000.0, item)
     })
-}
-
-/// Adds one line about each session but the last. The newest comes first.
-fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) {
-    // What a later session amended or took back is told with that one.
-    let holds = |record: &SessionRecord| record.notes.as_ref().is_none_or(|notes| attribute(notes, "superseded").is_none());
-    // "Go on with the next step" may have been another one, so what was committed is told.
-    let is_asked_again = |at: usize| {
-        let asked = request_of(&sessions[at]);
-        let commits_nothing = sessions[at].notes.as_ref().is_some_and(|notes| notes.commits.is_empty());
-        let mut later = sessions[..at].iter().filter(|later| has_result(later));
-        commits_nothing
-            && asked.chars().count() >= MIN_SAME_REQUEST_CHARS
-            && later.any(|later| request_of(later).eq_ignore_ascii_case(asked))
-    };
-    let told = |(at, record): &(usize, &SessionRecord)| {
-        Some(*at) != last && has_words(record) && holds(record) && !is_asked_again(*at)
-    };
-    for ((at, record), age) in sessions.iter().enumerate().filter(told).zip(0_u8..MAX_TOPICS) {
-        let line_text = match &record.notes {
-            Some(notes) if !notes.original_request.trim().is_empty() => topic(notes, &sessions[..at]),
-            _ => line::truncate(&line::sanitize(&record.summary), 240),
-        };
-        let day = record.ended.or(record.started).and_then(line::day);
-        let text = day.map_or_else(|| line_text.clone(), |day| format!("{day}: {line_text}"));
-        page.add(
-            SectionKind::Topics,
-            Entry::new(&text, 0.45 - f32::from(age) / 100.0)
-                .with_whole_text(&text, MAX_TOPIC_LINE_CHARS)
-                .with_key(&line_text)
-                .into_session_line(),
-        );
-    }
-}
-
-fn request_of(record: &SessionRecord) -> &str {
-    record.notes.as_ref().map_or("", |notes| notes.original_request.as_str())
-}
-
-/// Returns how a session ended without the sentence at the beginning that only says that checks pass, if more follows.
-fn without_report(ended: &str) -> &str {
-    match ended.split_once(". ") {
-        Some((report, rest)) if report.chars().count() <= MAX_REPORT_CHARS && prose::checked(report).is_some() => rest,
-        _ => ended,
-    }
-}
-
-/// Returns what a session was asked, how it ended in whole sentences and items, and the commit that its end names. `later` are the sessions after it.
-fn topic(notes: &SessionNotes, later: &[SessionRecord]) -> String {
-    let asked = line::truncate(&line::sanitize(&notes.original_request), MAX_TOPIC_CHARS);
-    // A recap stands alone, and says in a line how it ended.
-    let ended = attribute(notes, "recap").unwrap_or_else(|| without_made_plan(&notes.outcome, later));
-    let committed = labels::of(attribute(notes, "language").unwrap_or_default()).committed;
-    // The subject of the commit stands at the end, which is cut off.
-    let label = format!("— {committed} ");
-    let told = ended.rsplit_once(&label);
-    let (ended, commit) = told.map_or((ended, String::new()), |(ended, commit)| {
-        (ended, format!("{committed} {}", line::truncate(commit, MAX_TOPIC_CHARS)))
-    });
-    let ended = line::brief(without_report(&line::sanitize(ended)), MAX_TOPIC_END_CHARS);
-    let gave: Vec<String> = [ended, commit].into_iter().filter(|part| !part.is_empty()).collect();
-    if gave.is_empty() { asked } else { format!("{asked} → {}", gave.join(" — ")) }
 }

@@ -94,6 +94,26 @@ impl SectionKind {
     }
 }
 
+/// The place of an entry: its section, and its number there.
+type Place = (SectionKind, usize);
+
+/// What is told of an entry where there is no room for its text.
+#[derive(Clone, Debug)]
+struct Short {
+    text: String,
+    /// Its weight in thousandths.
+    weight: u32,
+    /// The weight of the whole text then. None if that is the entry's own.
+    whole_weight: Option<u32>,
+}
+
+/// The form in which an entry is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Whole,
+    Short,
+}
+
 /// One line of a section.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -113,6 +133,8 @@ pub(super) struct Entry {
     is_session_line: bool,
     /// Whether this is a choice between ways. A few of its words in another line do not tell it.
     is_choice: bool,
+    /// What is told where there is no room for the text. None if the text is short.
+    short: Option<Short>,
     /// The words of the text, once they were asked for.
     words: OnceCell<text::Features>,
 }
@@ -132,6 +154,7 @@ impl Entry {
             keys,
             is_session_line: false,
             is_choice: false,
+            short: None,
             words: OnceCell::new(),
         }
     }
@@ -169,6 +192,7 @@ impl Entry {
             keys: TextKey::new(&said).into_iter().collect(),
             is_session_line: true,
             is_choice: false,
+            short: None,
             words: OnceCell::new(),
         }
     }
@@ -176,6 +200,22 @@ impl Entry {
     /// Returns the same entry with this text in full, in at most `max_chars` characters.
     pub(super) fn with_whole_text(mut self, raw: &str, max_chars: usize) -> Self {
         self.text = line::truncate(&line::sanitize(raw), max_chars);
+        self
+    }
+
+    /// Returns the same entry with what is told of it where there is no room for more, of that importance.
+    pub(super) fn with_short(mut self, raw: &str, importance: f32) -> Self {
+        let text = line::fit(&line::sanitize(raw));
+        self.short = Some(Short { text, weight: weight(importance), whole_weight: None });
+        self
+    }
+
+    /// Returns the same entry with only the beginning of its text, of at most `max_chars` characters, unless there is room left in the end.
+    pub(super) fn shortened(mut self, max_chars: usize) -> Self {
+        let text = line::brief(&self.text, max_chars);
+        if text != self.text {
+            self.short = Some(Short { text, weight: self.rank(), whole_weight: Some(self.rank() / 10) });
+        }
         self
     }
 
@@ -217,6 +257,14 @@ impl Entry {
         let marks = marks::in_parentheses(&self.marks);
         let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count());
         Cow::Owned(line::fit_within(&self.text, room) + &marks)
+    }
+
+    /// Returns the text in the form that has room.
+    fn told(&self, form: Form) -> Cow<'_, str> {
+        match &self.short {
+            Some(short) if form == Form::Short => Cow::Borrowed(&short.text),
+            _ => self.line(),
+        }
     }
 
     /// Returns what the entry's place is decided by.
@@ -390,6 +438,13 @@ impl Page {
         }
     }
 
+    /// Adds a mark to the entry that tells this memory alone.
+    pub(super) fn add_mark(&mut self, id: &str, mark: String) {
+        if let Some(entry) = self.entry_of(id).filter(|entry| !entry.is_session_line) {
+            entry.marks.push(mark);
+        }
+    }
+
     /// Records that the entry that tells this memory tells others too.
     pub(super) fn tells_all(&mut self, id: &str, others: &[&Memory]) {
         self.seen.extend(others.iter().map(|memory| memory.id.clone()));
@@ -460,12 +515,16 @@ impl Page {
     pub(super) fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
         let all = self.left_out + self.sections.values().map(|section| section.entries.len()).sum::<usize>();
         self.limit_sections();
-        let mut order: Vec<(SectionKind, usize, u32)> = Vec::new();
+        let mut order: Vec<(Place, Form, u32)> = Vec::new();
         for (kind, section) in &self.sections {
-            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*kind, at, entry.rank())));
+            for (at, entry) in section.entries.iter().enumerate() {
+                let whole = entry.short.as_ref().and_then(|short| short.whole_weight).unwrap_or(entry.rank());
+                order.extend(entry.short.iter().map(|short| ((*kind, at), Form::Short, short.weight)));
+                order.push(((*kind, at), Form::Whole, whole));
+            }
         }
         // The sort is stable: entries of equal weight keep their order on the page.
-        order.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
+        order.sort_by_key(|&(.., weight)| std::cmp::Reverse(weight));
         let mut entries = self.sections.values().flat_map(|section| &section.entries);
         let is_marked = !intro.contains(marks::MEANING) && entries.any(|entry| marks::name_speaker(&entry.marks));
         let head = format!("{INJECTED_HEADING}\n{intro}{}", if is_marked { marks::MEANING } else { "" });
@@ -497,21 +556,26 @@ impl Page {
         }
     }
 
-    /// Selects the most important entries that fit together.
-    fn fit(&self, order: &[(SectionKind, usize, u32)], available: usize) -> BTreeSet<(SectionKind, usize)> {
-        let mut chosen = BTreeSet::new();
+    /// Selects the most important entries that fit together. A short form makes room for the whole one if that fits, too.
+    fn fit(&self, order: &[(Place, Form, u32)], available: usize) -> BTreeMap<Place, Form> {
+        let mut chosen: BTreeMap<Place, Form> = BTreeMap::new();
         let mut opened = BTreeSet::new();
         let mut units = 0;
-        for &(kind, at, _) in order {
+        for &(place, form, _) in order {
+            let (kind, at) = place;
+            let length = |form: Form| text::utf16_len(&self.sections[&kind].entries[at].told(form));
             // "\n10. " is the longest mark of an entry.
-            let mut cost = 5 + text::utf16_len(&self.sections[&kind].entries[at].line());
-            if !opened.contains(&kind) {
-                cost += text::utf16_len(&self.opening(kind));
+            let mut cost = 5 + length(form);
+            match chosen.get(&place) {
+                Some(Form::Whole) => continue,
+                Some(Form::Short) => cost = length(form).saturating_sub(length(Form::Short)),
+                None if !opened.contains(&kind) => cost += text::utf16_len(&self.opening(kind)),
+                None => {}
             }
             if units + cost <= available {
                 units += cost;
                 opened.insert(kind);
-                chosen.insert((kind, at));
+                chosen.insert(place, form);
             }
         }
         chosen
@@ -530,11 +594,11 @@ impl Page {
         opening
     }
 
-    fn write(&self, head: String, chosen: &BTreeSet<(SectionKind, usize)>) -> (String, Vec<String>) {
+    fn write(&self, head: String, chosen: &BTreeMap<Place, Form>) -> (String, Vec<String>) {
         let (mut text, mut used) = (head, Vec::new());
         let mut current = None;
         let mut number = 0;
-        for &(kind, at) in chosen {
+        for (&(kind, at), &form) in chosen {
             if current != Some(kind) {
                 text.push_str(&self.opening(kind));
                 current = Some(kind);
@@ -543,7 +607,7 @@ impl Page {
             number += 1;
             let entry = &self.sections[&kind].entries[at];
             let mark = if kind == SectionKind::Decisions { format!("{number}.") } else { "-".to_owned() };
-            text.extend(["\n", &mark, " ", &entry.line()]);
+            text.extend(["\n", &mark, " ", &entry.told(form)]);
             merge_ids(&mut used, &entry.ids);
         }
         (text, used)

@@ -428,6 +428,13 @@ pub(super) fn pushed_branch(command: &str, output: &str) -> Option<String> {
     line.split_once(" -> ")?.1.split_whitespace().next().map(str::to_owned)
 }
 
+/// Returns the tags that a command line pushed, as git reports them.
+pub(super) fn pushed_tags<'a>(command: &str, output: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_push = command.contains("push");
+    let lines = output.lines().map(str::trim).filter(move |_| is_push);
+    lines.filter_map(|line| line.strip_prefix("* [new tag]")?.split_once(" -> ").map(|(tag, _)| tag.trim()))
+}
+
 /// Returns whether a line of the notes names a pull request, and not a commit.
 pub(crate) fn is_pull_request(line: &str) -> bool {
     line.contains("://") && (line.contains("/pull/") || line.contains("/merge_requests/"))
@@ -495,6 +502,14 @@ pub(super) fn quoted(text: &str, quote: char) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tags_are_pushed() {
+        let output =
+            "To https://example.org/shop.git\n * [new tag]         v0.3.0 -> v0.3.0\n   1a2b3c4..2b3c4d5  main -> main\n";
+        assert_eq!(pushed_tags("git push --tags", output).collect::<Vec<_>>(), ["v0.3.0"]);
+        assert_eq!(pushed_tags("git fetch", output).count(), 0);
+    }
 
     #[test]
     fn another_title_of_a_pull_request() {

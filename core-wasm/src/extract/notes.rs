@@ -515,6 +515,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
             |subject: &String| state.hashes.iter().find(|(of, _)| of == subject).map_or("-", |(_, hash)| hash.as_str());
         all.push(("commit-hashes".to_owned(), state.commits.iter().map(hash).collect::<Vec<_>>().join(" ")));
     }
+    if !state.tags.is_empty() {
+        all.push(("tags".to_owned(), state.tags.join(" ")));
+    }
     if !state.merged.is_empty() {
         let numbers: Vec<String> = state.merged.iter().map(u32::to_string).collect();
         all.push(("merged".to_owned(), numbers.join(" ")));

@@ -72,6 +72,9 @@ const MAX_REPLIES_CHARS: usize = 700;
 /// The maximum number of such answers that are taken, and their maximum length in characters.
 const MAX_REPLIES: usize = 4;
 const MAX_REPLY_CHARS: usize = 160;
+/// The length up to which such an answer is told with the whole question, and the maximum length of that question, in characters.
+const MAX_BARE_REPLY_CHARS: usize = 30;
+const MAX_ASKED_CHARS: usize = 140;
 
 /// Returns all that a prompt decides, given the previous answer: an option, the answers to numbered questions, or what it takes up of
 /// an offer.
@@ -105,8 +108,12 @@ fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
         let reply = parse_numbered_option(line.trim())?;
         let question = asked.iter().find(|option| option.id == reply.id)?;
         let said = line.trim()[reply.id.len() + 1..].trim();
+        // "no" says nothing without what was asked.
+        let is_bare = said.chars().count() <= MAX_BARE_REPLY_CHARS;
+        let asked =
+            || if is_bare { text::clip(&question.title, MAX_ASKED_CHARS).into_owned() } else { label(&question.title) };
         (!said.is_empty() && !said.contains(['?', '？'])).then(|| Resolution {
-            what: format!("{} → {}", label(&question.title), text::clip(said, MAX_REPLY_CHARS)),
+            what: format!("{} → {}", asked(), text::clip(said, MAX_REPLY_CHARS)),
             is_own: true,
             ..Resolution::default()
         })
@@ -1135,7 +1142,7 @@ mod tests {
         let answer = "Two things to decide:\n\n1. **Rounding** — each line, or the sum?\n2. **Tax rate** — one for all carts?\n\nWhat is your call?";
         let all = resolve_all("1. the sum\n2. can you check that yet?", answer);
         assert_eq!(all.len(), 1);
-        assert_eq!(all[0].what, "Rounding → the sum");
+        assert_eq!(all[0].what, "Rounding — each line, or the sum? → the sum");
         assert!(all[0].rejected.is_empty());
     }
 

@@ -82,6 +82,9 @@ const OF_ITS_DAY: [&str; 19] = [
 ];
 /// How it ends in languages that ask at the end. There any question may end so, and only a yes or no tells it from others.
 const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어요", "しますか", "ましょうか"];
+/// How a question ends that only asks to approve of what is shown.
+const APPROVES: [&str; 6] =
+    ["問題ないですか", "問題ありませんか", "よろしいですか", "괜찮을까요", "괜찮으신가요", "문제 없을까요"];
 const YES_OR_NO: [&str; 14] =
     ["はい", "いいえ", "うん", "お願い", "yes", "no", "ok", "네", "예", "응", "아니", "좋아", "진행", "進め"];
 /// The number of words up to which an answer says no more than yes, no or which.
@@ -138,6 +141,7 @@ pub(crate) fn is_of_its_day(question: &str, answer: &str) -> bool {
     let lower = question.to_lowercase();
     let asked = lower.trim_end_matches(['?', '？', ' ']);
     let last = asked.rsplit(['.', '?', '!', '。', '？']).next().unwrap_or_default().trim_start();
+    let last = last.strip_prefix("or ").unwrap_or(last);
     let says_yes_or_no = || {
         let lower = answer.trim_start().to_lowercase();
         // A single syllable also begins other words: "네트워크".
@@ -148,6 +152,7 @@ pub(crate) fn is_of_its_day(question: &str, answer: &str) -> bool {
     };
     answer.split_whitespace().count() <= MAX_ANSWER_WORDS
         && (OF_ITS_DAY.iter().any(|opening| last.starts_with(opening))
+            || APPROVES.iter().any(|end| last.ends_with(end))
             || (ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end)) && says_yes_or_no()))
 }
 
@@ -207,6 +212,8 @@ mod tests {
             ("서랍이 열렸어요. 지금 정리할까요?", "네"),
             ("今コミットしますか？", "はい、お願いします"),
             ("Shall I go on?", "the second till first"),
+            ("Or would you like me to draw it?", "draw it"),
+            ("この計画で問題ないですか？", "レジの話を反映させて"),
         ] {
             assert!(is_of_its_day(question, answer), "{question}");
         }

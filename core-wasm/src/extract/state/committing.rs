@@ -19,6 +19,9 @@ pub(super) const MAX_COMMITS: usize = 50;
 const MAX_REPOSITORIES: usize = 8;
 /// The maximum length of a commit's subject, in characters.
 const MAX_SUBJECT_CHARS: usize = 180;
+/// How many pushed tags are known, the latest, and the maximum length of one in characters.
+const MAX_TAGS: usize = 5;
+const MAX_TAG_CHARS: usize = 60;
 /// The similarity from which on two subjects are the same commit's.
 const SAME_SUBJECT: f32 = 0.5;
 
@@ -104,6 +107,13 @@ impl State {
         self.undone.remotes_named(command, output);
         if commits::pushed_branch(command, output).is_some() {
             self.undone.pushed();
+        }
+        for tag in commits::pushed_tags(command, output) {
+            let tag = text::clip(tag, MAX_TAG_CHARS).into_owned();
+            self.tags.retain(|known| *known != tag);
+            self.tags.push(tag);
+            let extra = self.tags.len().saturating_sub(MAX_TAGS);
+            self.tags.drain(..extra);
         }
         if !failed {
             // One command line may commit and push.

@@ -101,6 +101,8 @@ pub(super) struct State {
     trial_repositories: Vec<String>,
     /// The issues and pull requests that were looked up or filed.
     pub(super) references: References,
+    /// The tags that were pushed.
+    pub(super) tags: Vec<String>,
     /// The numbers of the pull requests that are merged.
     pub(super) merged: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
