@@ -334,8 +334,15 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(
-                    "SELECT max(COALESCE(h.ended_at, c.saved_at, h.started_at)) FROM session_history h
-                     LEFT JOIN session_context c USING (session_id) WHERE h.project_id = ?1 AND h.session_id <> ?2",
+                    // A project has hundreds of sessions, and nearly all have ended: of those, the index tells the last one.
+                    "SELECT max(at) FROM (
+                         SELECT * FROM (SELECT ended_at AS at FROM session_history
+                                        WHERE project_id = ?1 AND session_id <> ?2 AND ended_at IS NOT NULL
+                                        ORDER BY ended_at DESC LIMIT 1)
+                         UNION ALL
+                         SELECT max(COALESCE(c.saved_at, h.started_at)) FROM session_history h
+                         LEFT JOIN session_context c USING (session_id)
+                         WHERE h.project_id = ?1 AND h.session_id <> ?2 AND h.ended_at IS NULL)",
                 )
                 .and_then(|mut s| s.query_row([project, except], |row| row.get::<_, Option<i64>>(0)))
                 .map(|at| at.map(time_from_sql)),

@@ -558,6 +558,35 @@ fn the_details_of_a_long_session_stay_bounded() {
 }
 
 #[test]
+fn the_last_session_is_the_latest_whether_it_has_ended_or_not() {
+    let mut it = fixture();
+    let project = project("a");
+    it.store.put_records(&project, &all_redacted(&[used("s", "k", 1, edit("a.rs"))]), 1).unwrap();
+    let add = |it: &Fixture, id: &str, started: Option<i64>, ended: Option<i64>, saved: Option<i64>| {
+        let (history, context) = (
+            "INSERT INTO session_history (session_id, project_id, cwd, agent, started_at, ended_at, policy, policy_digest)
+             VALUES (?1, ?2, '/p', 'a', ?3, ?4, 'default', 'd')",
+            "INSERT INTO session_context (session_id, saved_at, moment, notes) VALUES (?1, ?2, 'stop', '{}')",
+        );
+        it.store.conn.execute(history, rusqlite::params![id, project.id, started, ended]).unwrap();
+        if let Some(saved) = saved {
+            it.store.conn.execute(context, rusqlite::params![id, saved]).unwrap();
+        }
+    };
+    let last = |it: &Fixture, except: &str| it.store.last_session_at(&project.id, except).unwrap();
+    assert_eq!(last(&it, "x"), None);
+    add(&it, "no time", None, None, None);
+    assert_eq!(last(&it, "x"), None);
+    add(&it, "early", Some(10), Some(20), Some(900));
+    add(&it, "late", Some(30), Some(40), None);
+    assert_eq!((last(&it, "x"), last(&it, "late")), (Some(40), Some(20)));
+    add(&it, "running", Some(35), None, None);
+    assert_eq!(last(&it, "x"), Some(40));
+    add(&it, "saved", Some(36), None, Some(50));
+    assert_eq!((last(&it, "x"), last(&it, "saved")), (Some(50), Some(40)));
+}
+
+#[test]
 fn a_prompt_is_seen_only_if_a_hook_recorded_it() {
     let mut it = fixture();
     let prompt = |session: &str, key: &str| JournalRecord { kind: PROMPT.into(), ..used(session, key, 1, edit("a.rs")) };
