@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0015_team_items.sql"),
     include_str!("migrations/0016_team_sealed.sql"),
     include_str!("migrations/0017_large_rows.sql"),
+    include_str!("migrations/0018_superseded.sql"),
 ];
 
 /// The newest schema version that this program knows.
