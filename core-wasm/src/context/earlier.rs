@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use super::attributes::attribute;
 use super::line;
 use super::memories::Memories;
+use super::new_session::later_requests;
 use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};
@@ -77,9 +77,6 @@ const MAX_REQUEST_CHARS: usize = 80;
 /// The minimum number of words of a question or a rule for a later one to replace it. Shorter ones may be about anything.
 const MIN_SUBJECT: usize = 5;
 
-/// The maximum length of how long something takes, in parentheses: "30 seconds)".
-const MAX_EFFORT_BYTES: usize = 20;
-
 /// The share of its weight that an answer keeps which chose nothing.
 const UNDECIDED: f32 = 0.85;
 
@@ -100,8 +97,7 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             page.add_memory(memory, 1.0);
             continue;
         }
-        let is_over = is_of_its_day(memory) || is_released(memory, sessions);
-        if is_over || all.iter().any(|later| is_revised_by(memory, later)) {
+        if is_of_its_day(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
             page.leave_out(memory);
             continue;
         }
@@ -113,6 +109,8 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         let is_remark = !is_detail && memory.importance < MIN_ANSWER && !is_saved(memory) && !names_subject(&memory.content);
         let of = sessions.iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
         let request = of.map(|notes| line::truncate(&line::sanitize(&notes.original_request), MAX_REQUEST_CHARS));
+        // A remark may belong to any of several requests.
+        let is_remark = is_remark && of.is_some_and(|notes| later_requests(notes).is_empty());
         if !is_detail {
             let mark = request.filter(|request| is_remark && !request.is_empty() && !memory.content.contains(request));
             let mark = mark.map_or_else(|| day.clone(), |request| format!("{day}: {request}"));
@@ -168,24 +166,9 @@ fn differ_in_value(one: &str, other: &str) -> bool {
         && differing.next().is_none()
 }
 
-/// Returns whether a decision names a tag that its session pushed, and a later session pushed another one.
-fn is_released(memory: &Memory, sessions: &[SessionRecord]) -> bool {
-    let Some(at) = sessions.iter().position(|record| record.id == memory.session_id) else { return false };
-    let tags = |record: &SessionRecord| -> Vec<String> {
-        let tags = record.notes.as_ref().and_then(|notes| attribute(notes, "tags"));
-        tags.into_iter().flat_map(|tags| tags.split(' ')).map(str::to_owned).collect()
-    };
-    let own: Vec<String> = tags(&sessions[at]).into_iter().filter(|tag| memory.content.contains(tag.as_str())).collect();
-    !own.is_empty() && sessions[..at].iter().flat_map(tags).any(|tag| !own.contains(&tag))
-}
-
-/// Returns whether a decision only says yes or no to a question about the work of its day, or chose a repair by how long it takes.
+/// Returns whether a decision only says yes or no to a question about the work of its day.
 fn is_of_its_day(memory: &Memory) -> bool {
-    const UNITS: [&str; 6] = [" second", " minute", " min)", " hour", "分)", "분)"];
-    let (what, ..) = line::parse_decision(&memory.content);
-    let told = what.rsplit_once(" (").map(|(_, end)| end).filter(|end| end.starts_with(|c: char| c.is_ascii_digit()));
-    let is_by_effort = told.is_some_and(|end| end.len() <= MAX_EFFORT_BYTES && text::contains_any(end, &UNITS));
-    is_by_effort || memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
+    memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
 }
 
 /// Returns whether an answer chose nothing, but weighs as much as one that did.
@@ -251,22 +234,10 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
     }
 }
 
-/// Returns whether what a session ran into names a process or an address, which are others in the next session.
+/// Returns whether a failure names a process by its number, which is another one in the next session.
 fn is_of_machine(memory: &Memory) -> bool {
-    let is_address = |word: &str| {
-        let word = word.split([':', '/']).next().unwrap_or_default();
-        let parts: Vec<&str> = word.split('.').collect();
-        parts.len() == 4
-            && parts.iter().all(|part| part.parse::<u8>().is_ok())
-            && !word.starts_with("127.")
-            && !word.starts_with("0.")
-    };
-    let is_process = || {
-        let mut after = memory.content.split("PID ").skip(1);
-        after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let mut words = memory.content.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '=' | '(' | ')' | ','));
-    !is_saved(memory) && (words.any(is_address) || is_process())
+    let mut after = memory.content.split("PID ").skip(1);
+    memory.kind == "error_fix" && !is_saved(memory) && after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns how many sessions had a trouble. A memory that several sessions learned in the same words was stored once.
@@ -826,30 +797,18 @@ mod tests {
     }
 
     #[test]
-    fn a_process_and_an_address_are_of_one_day() {
+    fn a_process_is_of_one_day() {
         let is_of_machine = |content: &str| is_of_machine(&failure("1", content));
         assert!(is_of_machine("The till was busy. Fixed by killing the old one (PID 4711)"));
-        assert!(is_of_machine("No drawer: fixed with `TILL_HOST=192.168.1.20 REDIS_HOST=192.168.1.20`"));
-        assert!(!is_of_machine("The till listens on 127.0.0.1:80 and has version 1.2.3, PID files are left"));
+        assert!(!is_of_machine("The till listens on 10.0.3.7, PID files are left"));
+        let rule = Memory { kind: "correction".into(), ..failure("1", "Never kill the till of PID 1") };
+        assert!(!super::is_of_machine(&rule), "a rule holds on");
     }
 
     #[test]
-    fn a_release_is_over_with_the_next_one() {
-        let record = |id: &str, tag: &str| {
-            let notes = SessionNotes { attributes: vec![("tags".into(), tag.into())], ..empty_notes() };
-            SessionRecord { notes: Some(notes), ..session(id, "") }
-        };
-        let sessions = [record("2", "v0.2.0"), record("1", "v0.1.0")];
-        let said = failure("1", "The shop starts with `v0.1.0`");
-        assert!(is_released(&said, &sessions) && !is_released(&said, &sessions[1..]));
-        assert!(!is_released(&failure("1", "The shop opens at nine"), &sessions));
-    }
-
-    #[test]
-    fn a_choice_by_how_long_it_takes_is_of_its_day() {
-        let is_of_its_day = |content: &str| is_of_its_day(&failure("1", content));
-        assert!(is_of_its_day("Quick fix - rename the till (30 seconds). Rejected: merge as it is"));
-        assert!(!is_of_its_day("Keep carts for a week (30 at most). Rejected: for a day"));
+    fn how_long_something_takes_is_a_decision() {
+        let said = failure("1", "How long should the tokens of the shop live? → Short (15 minutes)");
+        assert!(!is_of_its_day(&said));
     }
 
     #[test]

@@ -122,7 +122,7 @@ pub(super) fn truncate(line: &str, max: usize) -> String {
         return line.to_owned();
     }
     // One character is reserved for the backtick that closes code.
-    let clipped = text::clip(line, max - 1);
+    let clipped = text::clip(line, max.saturating_sub(1));
     let clipped = clipped.trim_end_matches('…').trim_end();
     let closes = |end: usize| end * 3 >= clipped.len() * 2 && !is_in_code(&clipped[..end]);
     let with_next = &line[..line.ceil_char_boundary(clipped.len() + 1)];

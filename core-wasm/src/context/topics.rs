@@ -11,7 +11,7 @@ use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
 use crate::extract::labels::{self, Labels};
-use crate::extract::prose;
+use crate::extract::{prose, signs};
 use crate::text;
 
 /// How many sessions are told in a line each.
@@ -74,11 +74,12 @@ pub(super) fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Opti
         };
         let day = record.ended.or(record.started).and_then(line::day);
         let dated = |said: &str| day.as_ref().map_or_else(|| said.to_owned(), |day| format!("{day}: {said}"));
-        let importance = 0.45 - f32::from(age) / 100.0;
+        let is_sure = age < MAX_SURE;
+        let importance = if is_sure && topic.short.is_empty() { SURE } else { 0.45 - f32::from(age) / 100.0 };
         let text = dated(&topic.text);
         let mut entry = Entry::new(&text, importance).with_whole_text(&text, MAX_CHARS).with_key(&topic.text);
         if !topic.short.is_empty() {
-            entry = entry.with_short(&dated(&topic.short), if age < MAX_SURE { SURE } else { importance });
+            entry = entry.with_short(&dated(&topic.short), if is_sure { SURE } else { importance });
         }
         page.add(SectionKind::Topics, entry.into_session_line());
     }
@@ -130,7 +131,11 @@ impl Topic {
         let mut end_text = line::brief(&end, max_end);
         // A short end is what was asked last, and seldom the work.
         if end.chars().count() <= MAX_SHORT_END_CHARS
-            && let Some(last) = last_result(notes, words).filter(|last| recap.is_none() && first.as_ref() != Some(last))
+            && let Some(last) = last_result(notes, words).filter(|last| {
+                recap.is_none()
+                    && !says_the_same(last, &end)
+                    && first.as_ref().is_none_or(|first| !says_the_same(last, first))
+            })
         {
             let last = line::brief(without_request(&last, requests.iter().map(String::as_str)), MAX_LAST_CHARS);
             end_text = format!("{} … {end_text}", without_dots(&last));
@@ -153,7 +158,8 @@ impl Topic {
 /// Returns what the first request of a session gave, if that is not how the session ended: the results of later ones are told with what
 /// was asked.
 fn first_result(notes: &SessionNotes, words: &Labels, request: &str) -> Option<String> {
-    let first = results(notes).next()?;
+    // Of the results, only the very first is known to be that of the first request.
+    let first = results(notes).next().filter(|first| notes.done.first() == Some(first))?;
     let first = line::sanitize(&without_commits(first, notes, words));
     let first = without_report(without_request(&first, std::iter::once(request))).to_owned();
     (!first.starts_with('“') && text::width(&first) >= MIN_RESULT_WIDTH).then_some(first)
@@ -170,16 +176,9 @@ fn without_request<'a>(said: &'a str, mut requests: impl Iterator<Item = &'a str
     if requests.any(|request| begin(request) == own) { answer } else { said }
 }
 
-/// Returns the latest requests after the first one that are told: no questions about what there is.
+/// Returns the latest requests after the first one that are told.
 fn told_requests(notes: &SessionNotes) -> Vec<String> {
-    const ASKS: [&str; 9] = ["why ", "what ", "how ", "where ", "which ", "is ", "are ", "does ", "did "];
-    let is_question = |asked: &&String| {
-        let lower = asked.to_lowercase();
-        lower.ends_with('?') && ASKS.iter().any(|word| lower.starts_with(word))
-    };
-    let requests = later_requests(notes);
-    let requests: Vec<String> =
-        requests.iter().filter(|asked| !is_question(asked)).map(|it| line::truncate(it, MAX_LATER_CHARS)).collect();
+    let requests: Vec<String> = later_requests(notes).iter().map(|it| line::truncate(it, MAX_LATER_CHARS)).collect();
     let mut chars = 0;
     let fits = |(number, asked): &(usize, &String)| {
         chars += asked.chars().count();
@@ -251,9 +250,12 @@ fn without_commits(said: &str, notes: &SessionNotes, words: &Labels) -> String {
     let mut said = said.to_owned();
     for subject in &notes.commits {
         let quoted = format!("\"{subject}\"");
-        let places: Vec<usize> = said.match_indices(&quoted).map(|(at, _)| at).collect();
-        for at in places.into_iter().rev() {
+        let mut end = said.len();
+        // Each time in what is left before the last place, because what is taken out may reach back over the one before.
+        while let Some(at) = said.get(..end).and_then(|before| before.rfind(&quoted)) {
+            end = at;
             let Some(before) = before_commit(&said[..at], words) else { continue };
+            end = before.len();
             let is_ended = before.is_empty() || before.ends_with(['.', '!', '?', '。', '！', '？', ':', '：', '…']);
             let before = if is_ended { before.to_owned() } else { format!("{before}.") };
             let after = said[at + quoted.len()..].trim_start_matches(['.', ';', '。']).trim_start();
@@ -279,7 +281,41 @@ fn before_commit<'a>(said: &'a str, words: &Labels) -> Option<&'a str> {
 /// Returns how a session ended without the sentence at the beginning that only says that checks pass, if more follows.
 fn without_report(ended: &str) -> &str {
     match ended.split_once(". ") {
-        Some((report, rest)) if report.chars().count() <= MAX_REPORT_CHARS && prose::checked(report).is_some() => rest,
+        Some((report, rest))
+            if report.chars().count() <= MAX_REPORT_CHARS
+                && prose::checked(report).is_some()
+                && !signs::is_failing(&report.to_lowercase()) =>
+        {
+            rest
+        }
         _ => ended,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels::labels;
+    use crate::text::Language;
+
+    fn notes(commits: &[&str], done: &[&str]) -> SessionNotes {
+        let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect();
+        SessionNotes { commits: owned(commits), done: owned(done), ..crate::context::overtaken::tests::empty_notes() }
+    }
+
+    #[test]
+    fn a_commit_that_is_named_twice_is_taken_out_twice() {
+        let notes = notes(&["Init", "fix-login"], &[]);
+        let without = |said: &str, language| without_commits(said, &notes, labels(language));
+        assert_eq!(without("Set up the till — committed as \"Init\", \"Init\".", Language::English), "Set up the till.");
+        let said = "로그인을 고쳤습니다 — 커밋 \"fix-login\", \"fix-login\" 브랜치를 푸시했습니다.";
+        assert!(without(said, Language::Korean).starts_with("로그인을 고쳤습니다."), "{}", without(said, Language::Korean));
+    }
+
+    #[test]
+    fn what_still_fails_is_no_report_of_checks() {
+        assert_eq!(without_report("All 41 tests pass. The drawer opens now."), "The drawer opens now.");
+        let fails = "Not all tests pass: two fail. The drawer opens now.";
+        assert_eq!(without_report(fails), fails);
     }
 }

@@ -430,9 +430,12 @@ pub(super) fn pushed_branch(command: &str, output: &str) -> Option<String> {
 
 /// Returns the tags that a command line pushed, as git reports them.
 pub(super) fn pushed_tags<'a>(command: &str, output: &'a str) -> impl Iterator<Item = &'a str> {
-    let is_push = command.contains("push");
-    let lines = output.lines().map(str::trim).filter(move |_| is_push);
-    lines.filter_map(|line| line.strip_prefix("* [new tag]")?.split_once(" -> ").map(|(tag, _)| tag.trim()))
+    let is_push = command.contains("push") && !command.contains("--dry-run");
+    // Fetching prints the same below "From".
+    let pushed = output.lines().skip_while(move |line| !is_push || !line.starts_with("To "));
+    let tags =
+        pushed.map(str::trim).filter_map(|line| line.strip_prefix("* [new tag]")?.split_once(" -> ").map(|it| it.0.trim()));
+    tags.filter(|tag| !tag.is_empty() && !tag.contains(char::is_whitespace))
 }
 
 /// Returns whether a line of the notes names a pull request, and not a commit.

@@ -172,7 +172,10 @@ impl Files {
 
     /// Records that a file was moved. What was changed in it was changed there, unless it replaces another file.
     pub(super) fn record_move(&mut self, from: &str, to: &str) {
-        let known = self.changed.iter().find(|file| file.path == from && !file.is_removed).cloned();
+        let known = self.changed.iter_mut().find(|file| file.path == from && !file.is_removed).map(|file| {
+            let lines = std::mem::take(&mut file.lines);
+            Changed { lines, ..file.clone() }
+        });
         let is_replaced = self.position(to).is_some();
         self.record_written(to);
         if let (Some(known), Some(file), false) = (known, self.changed.last_mut(), is_replaced) {

@@ -3,6 +3,7 @@
 use super::clean;
 use super::human;
 use super::prose;
+use super::references;
 use super::requests;
 use super::results::TurnResult;
 use super::signs;
@@ -71,7 +72,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));
     }
-    let is_told = |filed: &String| filed.split_once(' ').is_some_and(|(key, _)| outcome.contains(key));
+    let is_told = |filed: &String| filed.split_once(' ').is_some_and(|(key, _)| references::has_key(&outcome, key));
     let filed: Vec<String> = state.references.filed().filter(|filed| !is_told(filed)).collect();
     if !filed.is_empty() {
         attributes.push(("filed".to_owned(), filed.join("\n")));

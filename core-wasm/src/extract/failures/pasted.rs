@@ -199,9 +199,10 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
     let first = errors.next()?;
     // What failed says more than that something did.
     let line = if is_of_runner(first) { errors.find(|line| !is_of_runner(line)).unwrap_or(first) } else { first };
-    if let Some(code) = code_of_npm(prompt).filter(|_| OF_NPM.iter().any(|opening| line.to_lowercase().starts_with(opening)))
-    {
-        return Some(format!("{code}: {}", line[OF_NPM[0].len()..].trim()));
+    let lower = line.to_lowercase();
+    let of_npm = OF_NPM.iter().find(|opening| lower.starts_with(**opening)).and_then(|opening| line.get(opening.len()..));
+    if let (Some(said), Some(code)) = (of_npm, code_of_npm(prompt)) {
+        return Some(format!("{code}: {}", said.trim()));
     }
     let bare = |line: &str| line.trim_start_matches(['#', '>', '-', '*', ' ', '`', '│', '⎿']).to_owned();
     let mut error = bare(line);

@@ -88,11 +88,18 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
 
 /// Returns whether a prompt names an item of a list in the answer before it by its number: "let's begin with 2".
 pub(super) fn names_item(prompt: &str, answer: &str) -> bool {
+    /// "Add a page with 2 columns" has a number too.
+    const BEFORE: [&str; 7] = ["option", "item", "number", "point", "issue", "and", "address"];
     let ids: Vec<String> = numbered_options(answer).into_iter().map(|option| option.id).collect();
-    let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    let mut numbers =
-        prompt.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '#' | ')' | ':')).filter(is_number);
-    prompt.chars().count() <= MAX_REPLIES_CHARS && numbers.any(|number| ids.iter().any(|id| id == number))
+    let lower = prompt.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ')' | ':')).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let names = |(at, word): (usize, &&str)| {
+        let number = word.trim_start_matches('#');
+        let stands_so = at == 0 || at + 1 == words.len() || number.len() < word.len() || BEFORE.contains(&words[at - 1]);
+        stands_so && ids.iter().any(|id| id == number)
+    };
+    prompt.chars().count() <= MAX_REPLIES_CHARS && words.iter().enumerate().any(names)
 }
 
 /// Returns the answers of a prompt to the numbered questions of an answer: "1. full".

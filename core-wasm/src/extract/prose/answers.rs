@@ -85,8 +85,12 @@ const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어�
 /// How a question ends that only asks to approve of what is shown.
 const APPROVES: [&str; 6] =
     ["問題ないですか", "問題ありませんか", "よろしいですか", "괜찮을까요", "괜찮으신가요", "문제 없을까요"];
+/// How such a question begins if it points to what is shown.
+const SHOWN: [&str; 6] = ["この", "これ", "以上", "이 ", "이대로", "이렇게"];
 const YES_OR_NO: [&str; 14] =
     ["はい", "いいえ", "うん", "お願い", "yes", "no", "ok", "네", "예", "응", "아니", "좋아", "진행", "進め"];
+/// The width up to which an answer to a question that asks to approve says nothing but yes.
+const MAX_BARE_WIDTH: usize = 20;
 /// The number of words up to which an answer says no more than yes, no or which.
 const MAX_ANSWER_WORDS: usize = 5;
 
@@ -150,9 +154,12 @@ pub(crate) fn is_of_its_day(question: &str, answer: &str) -> bool {
         let says = |word: &str| lower.strip_prefix(word).is_some_and(|rest| is_long(word) || is_ended(rest));
         YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word) && says(word))
     };
+    // "Is SQLite all right?" asks for a decision, "Is this plan all right?" for a go-ahead.
+    let points = || SHOWN.iter().any(|word| last.starts_with(word));
+    let is_bare_yes = || says_yes_or_no() && text::width(answer) <= MAX_BARE_WIDTH;
     answer.split_whitespace().count() <= MAX_ANSWER_WORDS
         && (OF_ITS_DAY.iter().any(|opening| last.starts_with(opening))
-            || APPROVES.iter().any(|end| last.ends_with(end))
+            || (APPROVES.iter().any(|end| last.ends_with(end)) && (points() || is_bare_yes()))
             || (ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end)) && says_yes_or_no()))
 }
 
@@ -222,6 +229,7 @@ mod tests {
             ("There is no list. What should I fill in?", "the one on the door"),
             ("レシートの保存先はどうしますか？", "一つのファイル. 不採用: データベース"),
             ("서랍은 누가 열게 할까요?", "점장만"),
+            ("保存先はファイルでよろしいですか？", "いいえ、データベースにしてください"),
             ("Want me to start?", "yes, but keep in mind that the till needs its key first"),
         ] {
             assert!(!is_of_its_day(question, answer), "{question}");

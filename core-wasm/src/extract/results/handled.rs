@@ -6,6 +6,7 @@ use super::{Place, Results};
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{Form, Statement, Voice};
+use crate::text;
 
 /// How many names and words a deed must share with what was found.
 const MIN_NAMES: usize = 1;
@@ -28,12 +29,18 @@ impl Results {
             let found: Vec<&str> = all_found.map(title_of).filter(|title| is_title(title)).collect();
             let is_done = |it: &&Statement| {
                 it.is_of_agent() && (finds(it) || found.contains(&title_of(it))) && {
-                    let own = Subject::of_statement(it);
+                    let own = Subject::with_plain_words(it);
                     later.iter().any(|deed| own.shares(deed, MIN_NAMES, MIN_WORDS))
                 }
             };
             let done: Vec<&Statement> = turn.statements.iter().filter(is_done).collect();
-            let titles: Vec<&str> = done.iter().map(|it| title_of(it)).filter(|title| is_title(title)).collect();
+            // A heading that is no finding itself, such as "Issues I found in the cart", stands above several.
+            let is_alone = |title: &str| {
+                turn.statements.iter().filter(|it| title_of(it) == title && finds(it)).count() <= 1
+                    || turn.statements.iter().any(|it| it.form == Form::Heading && it.text == title && finds(it))
+            };
+            let titles: Vec<&str> =
+                done.iter().map(|it| title_of(it)).filter(|title| is_title(title) && is_alone(title)).collect();
             let is_over = |it: &Statement| {
                 it.is_of_agent() && (done.iter().any(|over| std::ptr::eq(*over, it)) || titles.contains(&title_of(it)))
             };
@@ -60,10 +67,19 @@ fn deeds(turn: &TurnResult) -> Vec<Subject> {
         let tells = || [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(standing::is_deed));
         it.voice == Voice::Commit || (it.voice == Voice::Answer && (tells() || standing::says_mended(&lower)))
     };
-    if !turn.edited {
+    if !turn.edited || turn.reverted {
         return Vec::new();
     }
-    turn.statements.iter().filter(is_deed).map(Subject::of_statement).collect()
+    turn.statements.iter().filter(|it| !puts_off(it)).filter(is_deed).map(Subject::with_plain_words).collect()
+}
+
+/// Returns whether a statement says that something is still to be done: "Deferred: the night till", "Still to fix".
+fn puts_off(statement: &Statement) -> bool {
+    const OPENINGS: [&str; 9] =
+        ["deferred", "skipped", "left ", "postponed", "confirmed", "noted", "reviewed", "still ", "not yet"];
+    const ANYWHERE: [&str; 7] = ["to fix", "not fixed", "still needs", "필요합니다", "해야 ", "必要です", "べき"];
+    let lower = statement.text.to_lowercase();
+    OPENINGS.iter().any(|opening| lower.starts_with(opening)) || text::contains_any(&lower, &ANYWHERE)
 }
 
 /// Returns whether a statement of the agent says what is wrong or missing, or what should be done.

@@ -172,8 +172,9 @@ impl Results {
     }
 
     /// Keeps the agent's statements for which `holds` returns true, given the number of their turn. The items of a list go with the
-    /// line or the heading above it, unless `is_own` says that they speak of something that stands.
-    pub(super) fn retain(&mut self, holds: impl Fn(&str, u32) -> bool, is_own: impl Fn(&str) -> bool) {
+    /// line or the heading above it, unless `is_own` says that they speak of something that stands. `for_search` keeps what turns without
+    /// work said for the search.
+    pub(super) fn retain(&mut self, holds: impl Fn(&str, u32) -> bool, is_own: impl Fn(&str) -> bool, for_search: bool) {
         if self.keep_all {
             return;
         }
@@ -189,7 +190,7 @@ impl Results {
             };
             // The number in "Line 12: the total" says nothing of what is written.
             let heads = |it: &Statement| holds(&it.heading.replace(|c: char| c.is_ascii_digit(), " "), said_in(it));
-            let is_thought = !(turn.has_work() || turn.disputed || turn.conceded);
+            let is_thought = for_search && !(turn.has_work() || turn.disputed || turn.conceded);
             let before = is_thought.then(|| turn.clone());
             statement::retain_lists(&mut turn.statements, stands, heads, |it| is_own(&it.text));
             self.history.extend(before.filter(|before| before.statements.len() > turn.statements.len()));

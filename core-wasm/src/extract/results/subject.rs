@@ -15,6 +15,13 @@ impl Subject {
         Subject { names: statement::names(&statement.text), words: text::features(&statement.text) }
     }
 
+    /// Does the same, but a path counts as a name alone, and not as the words in it.
+    pub(super) fn with_plain_words(statement: &Statement) -> Self {
+        let is_plain = |word: &&str| !word.contains('/') && !word.trim_end_matches(['.', ',', ':']).contains('.');
+        let plain: Vec<&str> = statement.text.split_whitespace().filter(is_plain).collect();
+        Self { words: text::features(&plain.join(" ")), ..Self::of_statement(statement) }
+    }
+
     pub(super) fn of_turn(turn: &TurnResult) -> Self {
         Subject { names: turn.names(), words: turn.words() }
     }

@@ -22,11 +22,11 @@ pub(super) use leaning::{
     speaks_of_named_before,
 };
 pub(super) use pasted::{is_code, is_output, names_only};
-pub(crate) use problems::tells_limit;
 pub(super) use problems::{
-    announces_mending, demands, excuses, finds_fault, is_failing, is_problem, lacks_something, leaves_cause_open,
-    mends_findings, reports_background,
+    announces_mending, demands, excuses, finds_fault, is_problem, lacks_something, leaves_cause_open, mends_findings,
+    reports_background,
 };
+pub(crate) use problems::{is_failing, tells_limit};
 pub(super) use proposals::{
     RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside,
     makes_proposal, offers_options, proposes,

@@ -77,7 +77,7 @@ pub(in crate::extract) fn announces_mending(said: &str) -> bool {
 }
 
 /// Returns whether a text in lower case says that checks fail.
-pub(in crate::extract) fn is_failing(lower: &str) -> bool {
+pub(crate) fn is_failing(lower: &str) -> bool {
     let has = |words: &[&str]| text::contains_any_words(lower, words);
     has(&["test", "tests", "lint", "build", "typecheck", "ci", "테스트", "テスト", "测试"])
         && has(&["fail", "fails", "failing", "실패", "失敗", "失败"])

@@ -299,8 +299,9 @@ impl State {
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
         if vanished.has_any() {
-            let holds = |said: &str, turn| !vanished.overtakes(said, turn) && !vanished.supplies(said, turn);
-            end.results.retain(holds, |said| vanished.has_standing(said));
+            // What was missing and is there now is wrong. What was said of things that are gone stays for the search.
+            end.results.retain(|said, turn| !vanished.supplies(said, turn), |said| vanished.has_standing(said), false);
+            end.results.retain(|said, turn| !vanished.overtakes(said, turn), |said| vanished.has_standing(said), true);
             end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
         }
         self.vanished = vanished;

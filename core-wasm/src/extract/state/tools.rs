@@ -88,7 +88,11 @@ impl State {
             Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
-            Tool::Other if !is_error && tool_use.name.starts_with("mcp__") && tool_use.name.contains("issue") => {
+            Tool::Other
+                if !is_error
+                    && tool_use.name.starts_with("mcp__")
+                    && tool_use.name.to_ascii_lowercase().contains("issue") =>
+            {
                 self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
             }
             Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
