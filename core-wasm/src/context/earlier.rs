@@ -213,7 +213,7 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
         if told.is_some() {
             trouble.add_to(page);
             if let Some(cure) = cure {
-                page.add_mark(&trouble.memory.id, format!("in an earlier session fixed by: {cure}"));
+                page.add_mark(&trouble.memory.id, &format!("in an earlier session fixed by: {cure}"));
             }
         } else {
             earlier.push(trouble);

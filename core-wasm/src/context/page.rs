@@ -23,6 +23,9 @@ const MIN_REPEATED_WORDS: usize = 8;
 /// The length from which what was chosen is not in another line by accident, in characters: "At commit time" may be.
 const MIN_CHOICE_CHARS: usize = 40;
 
+/// The length that the marks of a line leave its text, in characters.
+const MIN_MARKED_CHARS: usize = 150;
+
 /// The most that a late place adds to the importance of a decision, in thousandths. It decides among those that weigh the same.
 const MAX_RECENCY: u32 = 40;
 
@@ -255,7 +258,7 @@ impl Entry {
             return Cow::Borrowed(&self.text);
         }
         let marks = marks::in_parentheses(&self.marks);
-        let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count());
+        let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count()).max(MIN_MARKED_CHARS);
         Cow::Owned(line::fit_within(&self.text, room) + &marks)
     }
 
@@ -270,6 +273,20 @@ impl Entry {
     /// Returns what the entry's place is decided by.
     fn rank(&self) -> u32 {
         weight(self.share * f32::from(u16::try_from(self.weight).unwrap_or(u16::MAX)) / 1000.0) + self.recency
+    }
+
+    /// Tells the memories of an entry too. If only the whole text says what it says, that is told before other things.
+    fn absorb(&mut self, entry: &Self) {
+        merge_ids(&mut self.ids, &entry.ids);
+        self.weight = self.weight.max(entry.weight);
+        if let Some(short) = &mut self.short
+            && short.whole_weight.is_some()
+        {
+            let (own, words) = (text::features(&short.text), text::features(&entry.text));
+            if words.iter().filter(|word| own.contains(word)).count() * 10 < words.len() * REPEATED_TENTHS {
+                short.whole_weight = None;
+            }
+        }
     }
 
     /// Returns whether this line about the session says nearly all of an entry in other words or in another order.
@@ -389,6 +406,9 @@ impl Page {
             return;
         }
         entry.text = clean::relative_paths(&entry.text, &self.root);
+        if let Some(short) = &mut entry.short {
+            short.text = clean::relative_paths(&short.text, &self.root);
+        }
         entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
         if matches!(kind, SectionKind::WatchOut | SectionKind::Knowledge | SectionKind::Discoveries)
             && self.merge_repeated(&entry)
@@ -439,7 +459,8 @@ impl Page {
     }
 
     /// Adds a mark to the entry that tells this memory alone.
-    pub(super) fn add_mark(&mut self, id: &str, mark: String) {
+    pub(super) fn add_mark(&mut self, id: &str, mark: &str) {
+        let mark = clean::relative_paths(mark, &self.root);
         if let Some(entry) = self.entry_of(id).filter(|entry| !entry.is_session_line) {
             entry.marks.push(mark);
         }
@@ -486,8 +507,7 @@ impl Page {
         }
         let mut entries = self.sections.values_mut().flat_map(|section| section.entries.iter_mut());
         let Some(known) = entries.find(|known| known.repeats(&words)) else { return false };
-        merge_ids(&mut known.ids, &entry.ids);
-        known.weight = known.weight.max(entry.weight);
+        known.absorb(entry);
         true
     }
 
@@ -506,8 +526,7 @@ impl Page {
             known.marks.clone_from(&entry.marks);
             known.share = entry.share;
         }
-        merge_ids(&mut known.ids, &entry.ids);
-        known.weight = known.weight.max(entry.weight);
+        known.absorb(entry);
         true
     }
 

@@ -75,7 +75,9 @@ pub(super) fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Opti
         let day = record.ended.or(record.started).and_then(line::day);
         let dated = |said: &str| day.as_ref().map_or_else(|| said.to_owned(), |day| format!("{day}: {said}"));
         let is_sure = age < MAX_SURE;
-        let importance = if is_sure && topic.short.is_empty() { SURE } else { 0.45 - f32::from(age) / 100.0 };
+        // A request alone says little.
+        let is_whole = topic.short.is_empty() && topic.text.contains(" → ");
+        let importance = if is_sure && is_whole { SURE } else { 0.45 - f32::from(age) / 100.0 };
         let text = dated(&topic.text);
         let mut entry = Entry::new(&text, importance).with_whole_text(&text, MAX_CHARS).with_key(&topic.text);
         if !topic.short.is_empty() {
