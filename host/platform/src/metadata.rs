@@ -52,7 +52,6 @@ pub fn path_id(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// Returns what [`path_id`] returns for a file that is no link, from the metadata that listing its folder gave.
-#[expect(clippy::unnecessary_wraps, reason = "Windows has to ask for it")]
 pub fn listed_id(_path: &Path, meta: &Metadata) -> io::Result<(u64, u64)> {
     Ok(id(meta))
 }
