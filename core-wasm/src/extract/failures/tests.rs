@@ -368,6 +368,17 @@ fn a_pasted_error_that_comes_again_was_not_cured() {
 }
 
 #[test]
+fn an_error_of_npm_in_any_language() {
+    for (line, said) in [
+        ("npm ERR! 오류가 발생했습니다", "ETILL: 오류가 발생했습니다"),
+        ("npm error Missing script: x", "ETILL: Missing script: x"),
+    ] {
+        let code = if line.contains("ERR!") { "npm ERR! code ETILL" } else { "npm error code ETILL" };
+        assert_eq!(pasted::pasted_error(&format!("build fails\n{code}\n{line}")).as_deref(), Some(said));
+    }
+}
+
+#[test]
 fn a_command_of_the_projects_folder_fails_elsewhere() {
     let cure = |passed| cured("Script not found \"lint\"", false, "npm run lint", passed).unwrap_or_default();
     assert!(cure("cd . && npm run lint").ends_with("Fixed by: `npm run lint` in the project's own folder"));

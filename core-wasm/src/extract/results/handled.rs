@@ -10,7 +10,7 @@ use crate::text;
 
 /// How many names and words a deed must share with what was found.
 const MIN_NAMES: usize = 1;
-const MIN_WORDS: usize = 4;
+const MIN_WORDS: usize = 3;
 /// The number of words from which on a heading says what was found below it: "The total is never rounded".
 const MIN_TITLE_WORDS: usize = 4;
 
@@ -75,9 +75,12 @@ fn deeds(turn: &TurnResult) -> Vec<Subject> {
 
 /// Returns whether a statement says that something is still to be done: "Deferred: the night till", "Still to fix".
 fn puts_off(statement: &Statement) -> bool {
-    const OPENINGS: [&str; 9] =
-        ["deferred", "skipped", "left ", "postponed", "confirmed", "noted", "reviewed", "still ", "not yet"];
-    const ANYWHERE: [&str; 7] = ["to fix", "not fixed", "still needs", "필요합니다", "해야 ", "必要です", "べき"];
+    const OPENINGS: [&str; 10] =
+        ["deferred", "skipped", "left ", "postponed", "confirmed", "verified", "noted", "reviewed", "still ", "not yet"];
+    const ANYWHERE: [&str; 6] = ["still to fix", "left to fix", "not fixed", "still needs", "필요합니다", "必要です"];
+    if statement.voice == Voice::Commit {
+        return false;
+    }
     let lower = statement.text.to_lowercase();
     OPENINGS.iter().any(|opening| lower.starts_with(opening)) || text::contains_any(&lower, &ANYWHERE)
 }

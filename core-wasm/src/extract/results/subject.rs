@@ -17,7 +17,9 @@ impl Subject {
 
     /// Does the same, but a path counts as a name alone, and not as the words in it.
     pub(super) fn with_plain_words(statement: &Statement) -> Self {
-        let is_plain = |word: &&str| !word.contains('/') && !word.trim_end_matches(['.', ',', ':']).contains('.');
+        let is_path = |word: &str| word.contains('/') || word.trim_end_matches(['.', ',', ':']).contains('.');
+        // Languages without spaces write on behind a path.
+        let is_plain = |word: &&str| !word.is_ascii() || !is_path(word);
         let plain: Vec<&str> = statement.text.split_whitespace().filter(is_plain).collect();
         Self { words: text::features(&plain.join(" ")), ..Self::of_statement(statement) }
     }

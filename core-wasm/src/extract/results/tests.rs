@@ -1040,6 +1040,27 @@ fn what_a_review_found_is_over_once_a_later_turn_did_it() {
     assert!(told(done, true).iter().any(|it| it.contains("drawer.rs")));
     assert!(told(done, false).iter().any(|it| it.contains("slipCache")), "nothing was changed");
     assert!(told("Added the name of the till to `menu.rs`.", true).iter().any(|it| it.contains("slipCache")));
+    let is_open = |answer: &str| told(answer, true).iter().any(|it| it.contains("drawer.rs"));
+    assert!(is_open("Deferred: the `drawer.rs` bug, the drawer of the night till stays open."));
+    assert!(is_open("Documented src/till/night/drawer.rs in the README."));
+    assert!(!is_open("Changed `drawer.rs` to fix the bug that the drawer of the night till stays open."));
+}
+
+#[test]
+fn what_stands_beside_a_mended_finding_stays() {
+    let review = "## Issues I found in the cart\n\n\
+                  - `round.rs` ignores the currency of the total for refunds.\n\
+                  - `slip.rs` has a bug: the date is missing on every slip.";
+    let work = TurnResult { edited: true, ..turn("Fixed: `round.rs` keeps the currency of the total for refunds.", "") };
+    let mut results = Results { turns: vec![turn(review, ""), work], ..Results::default() };
+    let told = |results: &Results| -> Vec<bool> {
+        let handled = results.handled();
+        let all = results.turns[0].statements.iter().enumerate();
+        all.filter(|(_, it)| it.text.contains(".rs")).map(|(number, _)| !handled.contains(&(0, number))).collect()
+    };
+    assert_eq!(told(&results), [false, true]);
+    results.turns[1].reverted = true;
+    assert_eq!(told(&results), [true, true], "the mend was taken back");
 }
 
 #[test]
