@@ -461,6 +461,11 @@ pub(crate) fn similarity(one: &Features, other: &Features) -> f32 {
     one.intersection(other).count() as f32 / smaller as f32
 }
 
+/// Puts a text that somebody else may have written between quotation marks, which it cannot end.
+pub(crate) fn quoted(said: &str) -> String {
+    format!("\"{}\"", said.replace(['"', '“', '”', '„'], "'"))
+}
+
 /// The languages that have their own markers and labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Language {

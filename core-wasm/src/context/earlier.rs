@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
+use super::attributes::later_requests;
 use super::line;
 use super::memories::Memories;
-use super::new_session::later_requests;
 use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};

@@ -1,6 +1,6 @@
 //! The page of a new session: what the earlier sessions left.
 
-use super::attributes::{attribute, places};
+use super::attributes::{attribute, later_requests, places};
 use super::changed_files::add_files;
 use super::earlier;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
@@ -273,14 +273,6 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     add_learned(page, notes, stored);
 }
 
-/// Returns what the user asked for after the first request, in its order.
-pub(super) fn later_requests(notes: &SessionNotes) -> Vec<String> {
-    let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
-    // The latest stands where it was asked if another one came after it.
-    let latest = of("later-request").filter(|latest| of("more-requests").all(|asked| asked != *latest));
-    of("more-requests").chain(latest).map(line::sanitize).collect()
-}
-
 /// Adds where the session stood, as the client wrote it down for the user.
 pub(super) fn add_recap(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let recap = attribute(notes, "recap").unwrap_or_default();
@@ -321,7 +313,7 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let commits: Vec<&String> = commits.into_iter().filter(|commit| !is_told(notes, commit) && !is_titled(commit)).collect();
     let (earlier, latest) = commits.split_at(commits.len().saturating_sub(3));
     let quoted = |commit: &&String| {
-        let subject = format!("\"{}\"", line::truncate(&line::sanitize(commit), 85));
+        let subject = text::quoted(&line::truncate(&line::sanitize(commit), 85));
         hash(notes, commit).map_or_else(|| subject.clone(), |hash| format!("{hash} {subject}"))
     };
     let mut shown: Vec<String> = latest.iter().map(quoted).collect();

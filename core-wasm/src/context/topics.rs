@@ -3,9 +3,9 @@
 //! The end of a session is often a small thing that was asked last. So the line has the result of the first request too, and what was
 //! asked between the two.
 
-use super::attributes::{attribute, places};
+use super::attributes::{attribute, later_requests, places};
 use super::line;
-use super::new_session::{MIN_RESULT_WIDTH, has_result, has_words, hash, later_requests};
+use super::new_session::{MIN_RESULT_WIDTH, has_result, has_words, hash};
 use super::overtaken::without_made_plan;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{SessionNotes, SessionRecord};
@@ -221,7 +221,7 @@ fn committed(notes: &SessionNotes, words: &Labels) -> String {
         notes.commits.iter().partition(|commit| is_pull_request(commit));
     let max = if commits.len() == 1 { MAX_SUBJECT_CHARS } else { MAX_SUBJECTS_CHARS };
     let quoted = |commit: &&&String| {
-        let subject = format!("\"{}\"", line::truncate(&line::sanitize(commit), max));
+        let subject = text::quoted(&line::truncate(&line::sanitize(commit), max));
         hash(notes, commit).map_or_else(|| subject.clone(), |hash| format!("{hash} {subject}"))
     };
     let left_out = commits.len().saturating_sub(MAX_COMMITS);
@@ -251,7 +251,7 @@ fn committed(notes: &SessionNotes, words: &Labels) -> String {
 fn without_commits(said: &str, notes: &SessionNotes, words: &Labels) -> String {
     let mut said = said.to_owned();
     for subject in &notes.commits {
-        let quoted = format!("\"{subject}\"");
+        let quoted = text::quoted(subject);
         let mut end = said.len();
         // Each time in what is left before the last place, because what is taken out may reach back over the one before.
         while let Some(at) = said.get(..end).and_then(|before| before.rfind(&quoted)) {

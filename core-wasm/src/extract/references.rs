@@ -27,7 +27,7 @@ struct Reference {
 
 impl Reference {
     fn told(&self) -> String {
-        format!("{} {}", self.key, quoted(&self.title))
+        format!("{} {}", self.key, text::quoted(&self.title))
     }
 }
 
@@ -129,14 +129,9 @@ impl References {
         let looked_up = || self.known.iter().filter(|it| it.turn == turn && it.is_single && it.key.starts_with("PR "));
         let only = || looked_up().next().filter(|_| speaks_of_one && looked_up().count() == 1);
         let meant = self.known.iter().rfind(is_named).or_else(only)?;
-        let told = if is_named(&meant) { quoted(&meant.title) } else { meant.told() };
+        let told = if is_named(&meant) { text::quoted(&meant.title) } else { meant.told() };
         (!lower.contains(&meant.title.to_lowercase())).then_some(told)
     }
-}
-
-/// Quotes a title, which may be a stranger's: it cannot end its own quotation.
-fn quoted(title: &str) -> String {
-    format!("\"{}\"", title.replace(['"', '“', '”', '„'], "'"))
 }
 
 /// Returns whether words name an issue or a pull request by its bare number: "review 7", ".../pull/7", but not "the 7 tests".

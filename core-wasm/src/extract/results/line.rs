@@ -178,7 +178,7 @@ fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &La
             Some(_) => "; ",
         };
         if statement.place == 0 {
-            line = format!("{line}{separator}{} \"{}\"", labels.committed, statement.text);
+            line = format!("{line}{separator}{} {}", labels.committed, text::quoted(&statement.text));
         } else {
             line = format!("{line}{separator}{}", statement.text);
         }

@@ -172,11 +172,21 @@ fn is_marked_at_end(line: &str) -> bool {
     line.rsplit_once(" (").is_some_and(|(_, mark)| mark.starts_with("by agent") || mark.starts_with("by tool"))
 }
 
-/// Returns whether a word stands only where a correction of the human says that the agent said it.
+/// Returns whether a word stands only in the quoted subjects behind "committed as".
+fn is_subject_of_commit(said: &str, word: &str) -> bool {
+    let is_quoted = |at: usize| {
+        let label = said[..at].rsplit_once("committed as ");
+        label.is_some_and(|(_, subjects)| subjects.matches('"').count() % 2 == 1)
+    };
+    said.contains(word) && said.match_indices(word).all(|(at, _)| is_quoted(at))
+}
+
+/// Returns whether a word stands only where a correction of the human says that the agent said it, or where a commit is quoted.
 fn is_marked_inside(said: &str, word: &str) -> bool {
-    [" (The agent understood: ", " (About: agent: "]
-        .iter()
-        .any(|mark| said.split_once(mark).is_some_and(|(own, _)| !own.contains(word)))
+    is_subject_of_commit(said, word)
+        || [" (The agent understood: ", " (About: agent: "]
+            .iter()
+            .any(|mark| said.split_once(mark).is_some_and(|(own, _)| !own.contains(word)))
 }
 
 /// Returns whether a memory that has the word of an attack does not pass for what the human said.
