@@ -1,6 +1,6 @@
 //! The page of a new session: what the earlier sessions left.
 
-use super::attributes::{attribute, later_requests, places};
+use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_unfinished, later_requests, places};
 use super::changed_files::add_files;
 use super::earlier;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
@@ -33,9 +33,6 @@ const MANY_SESSIONS: usize = 5;
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
 
-/// The width below which a result says too little for a line of its own.
-pub(super) const MIN_RESULT_WIDTH: usize = 60;
-
 /// The maximum length of the request beside a task that was left undone, in characters.
 const MAX_ASKED_CHARS: usize = 90;
 /// The width below which a request says nothing of its tasks.
@@ -46,9 +43,6 @@ const MAX_UNDONE_CHARS: usize = 1_000;
 
 /// The maximum length of a later request beside the first, in characters: the longest for which all have room.
 const LATER_CHARS: [usize; 3] = [400, 240, 160];
-
-/// The maximum length of a commit's hash, in characters.
-const MAX_HASH_CHARS: usize = 12;
 
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
@@ -116,26 +110,8 @@ fn asked_in(memory: &Memory, sessions: &[SessionRecord]) -> String {
     }
 }
 
-/// Returns whether the session had a result, or left something unfinished.
-pub(super) fn has_result(record: &SessionRecord) -> bool {
-    let Some(notes) = &record.notes else {
-        return !record.summary.trim().is_empty();
-    };
-    let learned = [&notes.done, &notes.commits, &notes.learnings, &notes.preferences];
-    !notes.outcome.is_empty()
-        || !notes.changes.is_empty()
-        || !notes.decisions.is_empty()
-        || learned.iter().any(|list| !list.is_empty())
-        || is_unfinished(notes)
-}
-
 fn has_outcome(notes: &SessionNotes) -> bool {
     !notes.outcome.trim().is_empty()
-}
-
-pub(super) fn has_words(record: &SessionRecord) -> bool {
-    let asked = record.notes.as_ref().is_some_and(|notes| !notes.original_request.trim().is_empty());
-    asked || !record.summary.trim().is_empty()
 }
 
 fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
@@ -295,10 +271,6 @@ fn dates(record: &SessionRecord) -> Option<String> {
     }
 }
 
-fn is_unfinished(notes: &SessionNotes) -> bool {
-    [&notes.current, &notes.pending, &notes.errors, &notes.blockers].iter().any(|list| !list.is_empty())
-}
-
 /// Adds the outcome, with the commits that no other line tells and with the state in which the work was left.
 pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
@@ -329,13 +301,6 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
         page.add(kind, Entry::end_line(label, &outcome, 0.99));
         page.add(kind, Entry::session_line("Commits", &commits, 0.94));
     }
-}
-
-/// Returns the short hash of a commit, if git printed it.
-pub(super) fn hash<'a>(notes: &'a SessionNotes, commit: &str) -> Option<&'a str> {
-    let at = notes.commits.iter().position(|known| known == commit)?;
-    let hash = attribute(notes, "commit-hashes")?.split(' ').nth(at)?;
-    (hash != "-").then(|| text::head(hash, MAX_HASH_CHARS))
 }
 
 /// Returns whether the outcome or the result of a turn says this already.

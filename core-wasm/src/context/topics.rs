@@ -3,9 +3,8 @@
 //! The end of a session is often a small thing that was asked last. So the line has the result of the first request too, and what was
 //! asked between the two.
 
-use super::attributes::{attribute, later_requests, places};
+use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, later_requests, places};
 use super::line;
-use super::new_session::{MIN_RESULT_WIDTH, has_result, has_words, hash};
 use super::overtaken::without_made_plan;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{SessionNotes, SessionRecord};
