@@ -40,6 +40,7 @@ pub(super) fn has_result(record: &SessionRecord) -> bool {
         || is_unfinished(notes)
 }
 
+/// Returns whether there is a request or a summary to tell.
 pub(super) fn has_words(record: &SessionRecord) -> bool {
     let asked = record.notes.as_ref().is_some_and(|notes| !notes.original_request.trim().is_empty());
     asked || !record.summary.trim().is_empty()
@@ -52,6 +53,7 @@ pub(super) fn hash<'a>(notes: &'a SessionNotes, commit: &str) -> Option<&'a str>
     (hash != "-").then(|| text::head(hash, MAX_HASH_CHARS))
 }
 
+/// Returns whether the session left something unfinished.
 pub(super) fn is_unfinished(notes: &SessionNotes) -> bool {
     [&notes.current, &notes.pending, &notes.errors, &notes.blockers].iter().any(|list| !list.is_empty())
 }

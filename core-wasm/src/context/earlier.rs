@@ -105,12 +105,15 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         let is_detail = memory.importance < MIN_ANSWER
             && !is_saved(memory)
             && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
-        // What the user said in passing, and a detail, say nothing without the request that they belong to.
-        let is_remark = !is_detail && memory.importance < MIN_ANSWER && !is_saved(memory) && !names_subject(&memory.content);
         let of = sessions.iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
         let request = of.map(|notes| line::truncate(&line::sanitize(&notes.original_request), MAX_REQUEST_CHARS));
-        // A remark may belong to any of several requests.
-        let is_remark = is_remark && of.is_some_and(|notes| later_requests(notes).is_empty());
+        // What the user said in passing, and a detail, say nothing without the request that they belong to. A remark may belong to any of
+        // several requests.
+        let is_remark = !is_detail
+            && memory.importance < MIN_ANSWER
+            && !is_saved(memory)
+            && !names_subject(&memory.content)
+            && of.is_some_and(|notes| later_requests(notes).is_empty());
         if !is_detail {
             let mark = request.filter(|request| is_remark && !request.is_empty() && !memory.content.contains(request));
             let mark = mark.map_or_else(|| day.clone(), |request| format!("{day}: {request}"));
@@ -189,8 +192,8 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
     let lessons: Vec<Lesson> = all.filter(|memory| !says_nothing(memory)).map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
-        let is_of_last = |it: &Lesson| !is_routine(it.memory) && stored.iter().any(|memory| memory.id == it.memory.id);
-        let told = trouble.iter().find(|it| is_of_last(it) || page.tells(it.memory));
+        let is_of_last_session = |it: &Lesson| !is_routine(it.memory) && is_of_last(it.memory);
+        let told = trouble.iter().find(|it| is_of_last_session(it) || page.tells(it.memory));
         let Some(best) = told.or_else(|| trouble.iter().max_by_key(|it| it.says(&trouble))) else { continue };
         let times = times(&trouble);
         let is_recent = sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == best.memory.session_id);

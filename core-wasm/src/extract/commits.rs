@@ -450,7 +450,7 @@ pub(crate) fn pull_request_number(line: &str) -> Option<u32> {
 }
 
 /// Returns the number with which a text begins.
-fn leading_number(text: &str) -> Option<u32> {
+pub(super) fn leading_number(text: &str) -> Option<u32> {
     text[..text.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
 }
 

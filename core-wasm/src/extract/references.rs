@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean;
 use super::commands;
-use super::commits;
+use super::commits::{self, leading_number};
 use crate::text;
 
 /// The maximum number of references of each kind. The oldest is dropped first.
@@ -190,11 +190,6 @@ fn values(json: &str, name: &str) -> Vec<String> {
 /// Returns the number that a word is: `7` or `#7`.
 fn number(word: &str) -> Option<u32> {
     word.trim_start_matches('#').parse().ok()
-}
-
-/// Returns the number with which a text begins.
-fn leading_number(text: &str) -> Option<u32> {
-    text[..text.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
 }
 
 #[cfg(test)]
