@@ -33,8 +33,8 @@ impl ManagedMachine {
         }
         let home = Home::new();
         let program = home.path().join("throughline-under-test");
-        std::fs::copy(process::throughline(), &program).expect("copy the program to where nobody may run it");
-        std::fs::copy(process::compiler(), home.path().join("throughline-compiler")).expect("copy the compiler beside it");
+        process::copy_program(&process::throughline(), &program);
+        process::copy_program(&process::compiler(), &home.path().join("throughline-compiler"));
         let machine = Self { home, program, etc: tempfile::tempdir().expect("a folder") };
         machine.hand_over();
         Some(machine)

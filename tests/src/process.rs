@@ -163,6 +163,16 @@ pub fn compiler() -> PathBuf {
     path
 }
 
+/// Copies a program to the path `to`, with its mode.
+///
+/// Another process writes the copy. Had this one written it, a child that another test starts at this moment would hold
+/// the file open for writing, and the copy could not be run until the child has started its own program.
+#[track_caller]
+pub fn copy_program(program: &Path, to: &Path) {
+    let status = Command::new("cp").arg(program).arg(to).status().expect("run cp");
+    assert!(status.success(), "cannot copy {} to {}", program.display(), to.display());
+}
+
 /// The `throughline-sync` under test: the one beside the running test.
 pub fn sync() -> PathBuf {
     let path = beside_us("throughline-sync");

@@ -253,7 +253,7 @@ fn awkward(home: &Home) -> PathBuf {
     let folder = home.path().join("it's a \"$HOME\" \\ folder;");
     std::fs::create_dir_all(&folder).expect("create the folder");
     let program = folder.join("throughline");
-    std::fs::copy(process::throughline(), &program).expect("copy the program");
+    process::copy_program(&process::throughline(), &program);
     program
 }
 

@@ -18,7 +18,7 @@ impl Installation {
         let home = Home::cold();
         let folder = home.path().join("programs");
         fs::create_dir(&folder).expect("create the folder");
-        fs::copy(process::throughline(), folder.join("throughline")).expect("copy the program");
+        process::copy_program(&process::throughline(), &folder.join("throughline"));
         Self { home, folder }
     }
 
@@ -79,7 +79,7 @@ fn a_compiler_that_cannot_be_used_is_named_and_no_hook_fails() {
     it.script("cat >/dev/null; echo hello");
     expect("throughline-compiler wrote no compiled component", "of the same version");
     // Anybody could have written what is run as native code.
-    fs::copy(process::compiler(), it.compiler()).expect("copy");
+    process::copy_program(&process::compiler(), &it.compiler());
     mode(&it.compiler(), "757");
     expect("cannot be trusted: everybody may write to it", "nobody else may write to it");
     mode(&it.compiler(), "755");

@@ -41,13 +41,6 @@ fn write(file: &Path, text: &str) {
     std::fs::write(file, text).expect("write");
 }
 
-/// Copies the program, by another process: a file that this one has written cannot be run while a child of another test still
-/// holds it open.
-fn copy_program(to: &Path) {
-    let status = std::process::Command::new("cp").arg(process::throughline()).arg(to).status().expect("run cp");
-    assert!(status.success(), "{}", to.display());
-}
-
 /// What `doctor` says of the servers.
 fn doctor(home: &Home) -> Vec<(String, String)> {
     let run = home.run(["doctor", "--json"]);
@@ -151,7 +144,7 @@ fn a_newer_program_takes_over_what_calls_an_older_one() {
     let home = Home::new();
     let old = home.path().join("old/throughline");
     std::fs::create_dir_all(old.parent().unwrap()).unwrap();
-    copy_program(&old);
+    process::copy_program(&process::throughline(), &old);
     for name in ["claude-code", "codex", "opencode", "zed"] {
         let mut command = home.isolated(&old);
         command.args(["install", "--agent", name]);
@@ -197,7 +190,7 @@ fn the_doctor_sees_a_program_that_is_gone_and_one_too_many() {
 
     let second = home.path().join("second");
     std::fs::create_dir_all(&second).unwrap();
-    copy_program(&second.join("throughline"));
+    process::copy_program(&process::throughline(), &second.join("throughline"));
     // A launcher is no installation.
     let launcher = home.path().join(".local/bin/throughline");
     write(&launcher, "#!/bin/sh\n");
@@ -218,7 +211,7 @@ fn a_program_that_was_fetched_to_run_once_is_warned_of() {
     ] {
         let program = home.path().join(folder).join("throughline");
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
-        copy_program(&program);
+        process::copy_program(&process::throughline(), &program);
         let mut command = home.isolated(&program);
         command.arg("install");
         let run = process::run(command, Vec::new(), WATCHDOG).success();

@@ -232,7 +232,7 @@ fn a_viewer_that_is_not_there_or_a_port_that_is_taken_is_said() {
     // A copy of the program alone, with no viewer beside it or in PATH.
     let copy = home.path().join("alone/throughline");
     std::fs::create_dir(home.path().join("alone")).expect("a folder");
-    std::fs::copy(process::throughline(), &copy).expect("copy");
+    process::copy_program(&process::throughline(), &copy);
     let mut command = home.isolated(&copy);
     command.env("PATH", home.path()).args(["view"]);
     let run = process::run(command, Vec::new(), WATCHDOG).failure_with_hint();
