@@ -150,7 +150,7 @@ impl Query {
         Items(text).find(|item| is_date(item) && parse_time(item.value, now).is_none()).map(|item| item.source)
     }
 
-    /// Adds English translations of the Korean words. A translation belongs to the same compound as its word.
+    /// Adds English translations of the Korean and Japanese words. A translation belongs to the same compound as its word.
     fn translate(&mut self) {
         let mut runs: Vec<(String, usize)> = Vec::new();
         tokens::for_each_token(&self.text, |token| {
