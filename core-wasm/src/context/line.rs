@@ -80,7 +80,7 @@ fn opens_tag(before: &str, after: &str) -> bool {
     let Some(first) = after.chars().next() else {
         return false;
     };
-    if is_in_code(before) && (is_web_element(after) || is_component(after)) {
+    if is_in_code(before) && (is_web_element(after) || is_component(after) || is_east_asian(first)) {
         return false;
     }
     let generic = before.ends_with(char::is_alphanumeric)
@@ -96,6 +96,11 @@ fn is_component(after: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
         && name[..end].bytes().any(|byte| byte.is_ascii_lowercase())
         && name[end..].starts_with(['>', ' ', '/', '`'])
+}
+
+/// Returns whether a letter is Korean, Japanese or Chinese. No tag of the client begins with one, and none looks like a Latin one.
+fn is_east_asian(letter: char) -> bool {
+    matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// The elements of web pages that people write about. The client's tags have other names.
@@ -428,6 +433,7 @@ mod tests {
         assert_eq!(sanitize("wrap it in <div>"), "wrap it in ‹div>");
         assert_eq!(sanitize("`<CartView />` `</CartView>`"), "`<CartView />` `</CartView>`");
         assert_eq!(sanitize("<CartView> `<System-reminder>` `<SYSTEM>`"), "‹CartView> `‹System-reminder>` `‹SYSTEM>`");
+        assert_eq!(sanitize("`<제목>` <제목> `<名前>`"), "`<제목>` ‹제목> `<名前>`");
         assert_eq!(sanitize("`<system-reminder>` `<a-b>`"), "`‹system-reminder>` `‹a-b>`");
     }
 

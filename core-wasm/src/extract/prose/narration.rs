@@ -197,6 +197,15 @@ const NARRATION_ENDS: &[&str] = &[
     "始めます",
     "実行します",
     "修正します",
+    "追加します",
+    "削除します",
+    "変更します",
+    "作成します",
+    "更新します",
+    "対応します",
+    "反映します",
+    "移動します",
+    "置き換えます",
     "見ます",
     "調べます",
     "コミットします",
@@ -234,6 +243,8 @@ pub(in crate::extract) fn strip_interjection(sentence: &str) -> &str {
 
 /// The number of words up to which a sentence says nothing but that the work is complete.
 const MAX_COMPLETE_WORDS: usize = 8;
+/// The same of a Japanese sentence, in characters.
+const MAX_COMPLETE_CHARS: usize = 10;
 
 /// Returns whether a sentence reports nothing.
 pub(in crate::extract) fn is_filler(sentence: &str) -> bool {
@@ -297,6 +308,8 @@ pub(in crate::extract) fn is_filler(sentence: &str) -> bool {
         "what changed",
     ];
     // "The implementation is complete and ready for use!"
-    let is_complete = bare.starts_with("the implementation is complete") && bare.split(' ').count() <= MAX_COMPLETE_WORDS;
+    let is_complete = (bare.starts_with("the implementation is complete") && bare.split(' ').count() <= MAX_COMPLETE_WORDS)
+        // "追記完了です": it does not say of what.
+        || (bare.chars().count() <= MAX_COMPLETE_CHARS && ["完了です", "完了しました"].iter().any(|end| bare.ends_with(end)));
     bare.chars().count() < 4 || is_complete || empty.contains(&bare.as_str())
 }

@@ -107,3 +107,13 @@ fn what_lists_things_teaches_nothing() {
     let said = "- The carts do not work with `tar`, because the crane does not support it.";
     assert_eq!(insights(said, true).len(), 1);
 }
+
+#[test]
+fn japanese_narration_and_empty_words() {
+    for said in ["棚のテストを追加します。", "レジの設定を変更します。"] {
+        assert!(is_narration(said), "{said}");
+    }
+    assert!(!is_narration("レジは税込みで動作します。"));
+    assert!(is_filler("追記完了です。") && is_filler("対応が完了しました。"));
+    assert!(!is_filler("棚卸しの集計とレジの締めの移行が完了しました。"));
+}
