@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use super::attributes::later_requests;
+use super::later::Later;
 use super::line;
 use super::memories::Memories;
 use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
@@ -87,8 +88,8 @@ const BEFORE_BANS: [&str; 14] =
     ["please", "and", "but", "so", "just", "also", "then", "again", "should", "must", "to", "nah", "no", "okay"];
 const STANDING: [&str; 8] = ["must", "하지 마", "하지마", "말아", "しないで", "禁止", "不要", "必须"];
 
-/// Adds what earlier sessions decided, each with its date. `sessions` are the newest ones, of which `last` was the last.
-pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], last: Option<&str>) {
+/// Adds what earlier sessions decided, each with its date. `later` has the newest sessions, of which `last` was the last.
+pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, later: &Later, last: Option<&str>) {
     const LIMIT: u32 = 20;
     let mut details = 0;
     let all = page.checked_for_more(memories.important(&["decision"], LIMIT), LIMIT as usize);
@@ -97,7 +98,7 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             page.add_memory(memory, 1.0);
             continue;
         }
-        if is_of_its_day(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
+        if is_of_its_day(memory) || later.has_overtaken(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
             page.leave_out(memory);
             continue;
         }
@@ -105,7 +106,8 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         let is_detail = memory.importance < MIN_ANSWER
             && !is_saved(memory)
             && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
-        let of = sessions.iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
+        let of =
+            later.sessions().iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
         let request = of.map(|notes| line::truncate(&line::sanitize(&notes.original_request), MAX_REQUEST_CHARS));
         // What the user said in passing, and a detail, say nothing without the request that they belong to. A remark may belong to any of
         // several requests.
@@ -182,14 +184,20 @@ fn is_overrated(memory: &Memory) -> bool {
 
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
 /// already, whose memories are `stored`.
-pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], stored: &[Memory]) {
+pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, later: &Later, stored: &[Memory]) {
+    let sessions = later.sessions();
     let read = page.checked_for_more(memories.important(&LESSONS, MAX_READ), MAX_READ as usize);
     let is_new =
         |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && read.iter().all(|known| known.id != memory.id);
     let all = read.iter().chain(stored.iter().filter(is_new));
     let is_of_last = |memory: &Memory| stored.iter().any(|known| known.id == memory.id);
     let says_nothing = |memory: &Memory| teaches_nothing(memory) || (is_of_machine(memory) && !is_of_last(memory));
-    let lessons: Vec<Lesson> = all.filter(|memory| !says_nothing(memory)).map(Lesson::of).collect();
+    let (over, all): (Vec<&Memory>, Vec<&Memory>) =
+        all.filter(|memory| !says_nothing(memory)).partition(|memory| !is_of_last(memory) && later.has_overtaken(memory));
+    for memory in over {
+        page.leave_out(memory);
+    }
+    let lessons: Vec<Lesson> = all.into_iter().map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
         let is_of_last_session = |it: &Lesson| !is_routine(it.memory) && is_of_last(it.memory);
