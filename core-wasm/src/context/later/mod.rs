@@ -12,7 +12,7 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::names::{file_name, is_definition, name_of, names_file, parts, spans};
-use self::removal::{DOUBTS, change_in, says_taken_out, stem, taken_out, unwanted, uses, words};
+use self::removal::{DOUBTS, change_in, dropped_feature, says_taken_out, stem, taken_out, unwanted, uses, words};
 use self::work::Work;
 use super::attributes::{attribute, later_requests};
 use super::line;
@@ -49,6 +49,8 @@ struct Told {
     uses: BTreeSet<String>,
     /// The words of what it was asked to remove, if it changed files.
     removed: Vec<Vec<String>>,
+    /// The words that name a feature that it took out with all that belonged to it.
+    dropped: BTreeSet<String>,
     /// What it was asked and what it says that it did, if it changed files, each alone.
     work: Vec<Work>,
     commits: bool,
@@ -147,7 +149,29 @@ impl<'s> Later<'s> {
             return false;
         }
         let lower = said.to_lowercase();
-        self.is_taken_out(at, said, &lower, whole) || is_changed_back(later, said, &lower) || is_unwanted(later, &lower)
+        self.is_taken_out(at, said, &lower, whole) || is_changed_back(later, said, &lower) || self.is_unwanted(at, &lower)
+    }
+
+    /// Returns whether a statement in lower case speaks of a thing that a later session was asked to remove, or of a feature that it took
+    /// out, and no newer one speaks of it as of something that is there.
+    fn is_unwanted(&self, at: usize, lower: &str) -> bool {
+        if says_taken_out(lower) || !unwanted(lower).is_empty() {
+            return false;
+        }
+        let stands_after = |removal: usize, is_it: &dyn Fn(&str) -> bool| {
+            let notes = self.sessions[..removal].iter().filter_map(|record| record.notes.as_ref());
+            let mut results = notes.flat_map(|notes| notes.done.iter().chain([&notes.outcome])).flat_map(|said| parts(said));
+            results.any(|part| {
+                let lower = part.to_lowercase();
+                !says_taken_out(&lower) && is_it(&lower)
+            })
+        };
+        let later = self.told[..at.min(self.told.len())].iter().enumerate();
+        later.into_iter().any(|(removal, told)| {
+            let mut objects = told.removed.iter().filter(|object| speaks_of(object, lower));
+            objects.any(|object| !stands_after(removal, &|said| speaks_of(object, said)))
+                || (has_word(&told.dropped, lower) && !stands_after(removal, &|said| has_word(&told.dropped, said)))
+        })
     }
 
     /// Returns whether most of what a statement names was taken out later.
@@ -217,6 +241,7 @@ impl Told {
             return told;
         }
         let results = || notes.done.iter().chain([&notes.outcome]).flat_map(|said| parts(said));
+        told.dropped = dropped_feature(&results().collect::<Vec<_>>());
         let later = later_requests(notes);
         for asked in [&notes.original_request].into_iter().chain(&later) {
             told.removed.extend(unwanted(asked));
@@ -348,19 +373,18 @@ fn without_scope(subject: &str) -> &str {
     }
 }
 
-/// Returns whether a statement in lower case speaks of a thing that a later session was asked to remove: its words stand together there.
-fn is_unwanted(later: &[Told], lower: &str) -> bool {
-    if later.iter().all(|told| told.removed.is_empty()) || says_taken_out(lower) || !unwanted(lower).is_empty() {
-        return false;
+/// Returns whether a text in lower case speaks of a thing: its words stand together there. One word alone is a phrase without spaces.
+fn speaks_of(object: &[String], lower: &str) -> bool {
+    if let [object] = object {
+        return lower.split_whitespace().collect::<String>().contains(object.as_str());
     }
     let said: Vec<&str> = words(lower).into_iter().map(stem).collect();
-    let without_spaces = lower.split_whitespace().collect::<String>();
-    let stands_together = |object: &Vec<String>| {
-        if let [object] = object.as_slice() {
-            return without_spaces.contains(object.as_str());
-        }
-        let among = if object.len() == 2 { 0 } else { MAX_AMONG };
-        said.windows(object.len() + among).any(|window| object.iter().all(|word| window.contains(&word.as_str())))
-    };
-    later.iter().flat_map(|told| &told.removed).any(stands_together)
+    let among = if object.len() == 2 { 0 } else { MAX_AMONG };
+    let width = (object.len() + among).min(said.len().max(1));
+    said.windows(width).any(|window| object.iter().all(|word| window.contains(&word.as_str())))
+}
+
+/// Returns whether a text in lower case has one of these words.
+fn has_word(all: &BTreeSet<String>, lower: &str) -> bool {
+    words(lower).into_iter().any(|word| all.contains(stem(word)))
 }

@@ -1,5 +1,7 @@
 //! What a text says was taken out, changed, or is used now, and what somebody asks to remove.
 
+use std::collections::BTreeSet;
+
 use super::names::{MAX_NAME, MIN_NAME, Span, spans};
 use crate::text;
 
@@ -9,6 +11,8 @@ const MAX_BETWEEN: usize = 3;
 const MAX_OBJECT: usize = 7;
 /// The minimum length of what is to be removed in Korean, in characters.
 const MIN_HANGUL: usize = 4;
+/// The minimum length of a word that names a feature, in bytes.
+const MIN_FEATURE: usize = 4;
 /// Words right before a name that was taken out.
 const TAKEN_OUT: &[&str] = &["removed", "deleted", "dropped", "replaced", "renamed", "got rid of", "reverted"];
 /// Words right before a name that nothing uses any more.
@@ -249,6 +253,31 @@ pub(super) fn unwanted(asked: &str) -> Vec<Vec<String>> {
         lower.split(['。', '、', '，', ',', '.', '!', '?', '\n']).filter_map(unwanted_before).map(|object| vec![object]),
     );
     all
+}
+
+/// Returns the words that name a feature of which the parts of a result say that it was taken out, and that things of it were: "Removed
+/// the drawer light feature: Removed light switches; Removed light colors". Nothing else there may have the word.
+pub(super) fn dropped_feature(parts: &[&str]) -> BTreeSet<String> {
+    const FEATURES: [&str; 6] = ["feature", "features", "functionality", "기능", "機能", "功能"];
+    let mut of_feature: BTreeSet<String> = BTreeSet::new();
+    let mut others: BTreeSet<String> = BTreeSet::new();
+    let mut kept: BTreeSet<String> = BTreeSet::new();
+    for clause in parts.iter().flat_map(|part| part.split(": ")) {
+        let lower = clause.to_lowercase();
+        let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let is_removal = ["removed ", "deleted ", "dropped "].iter().any(|verb| bare.starts_with(verb))
+            || text::contains_any(bare, &["를 제거", "을 제거", "를 삭제", "을 삭제", "を削除", "は削除"]);
+        let is_doubtful = text::contains_any(bare, DOUBTS);
+        let stems = words(bare).into_iter().filter(|word| !PLAIN.contains(word) && word.len() >= MIN_FEATURE).map(stem);
+        let stems = stems.map(str::to_owned).filter(|word| !matches!(word.as_str(), "removed" | "deleted" | "dropped"));
+        match is_removal && !is_doubtful {
+            true if text::contains_any_words(bare, &FEATURES) => of_feature.extend(stems),
+            true => others.extend(stems),
+            false => kept.extend(stems),
+        }
+    }
+    of_feature.retain(|word| others.contains(word) && !kept.contains(word));
+    of_feature
 }
 
 /// Returns the thing before the verb that asks in Korean or Japanese to remove it, without spaces.

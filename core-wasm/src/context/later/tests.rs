@@ -196,3 +196,26 @@ fn a_pull_request_is_merged_by_whoever_says_so() {
     let later = Later::of(&all);
     assert!(later.is_merged(2, 12) && !later.is_merged(2, 1) && !later.is_merged(0, 7));
 }
+
+#[test]
+fn a_feature_goes_with_what_was_said_of_it() {
+    let said = "if all 3 lights are on, the next drawer shows none";
+    let removed =
+        || session(&["Removed drawer light feature: Removed light switches; Removed all related colors."], "It rings.");
+    assert!(is_over(said, &[removed()]));
+    assert!(!is_over("the next drawer is red", &[removed()]), "a drawer stays");
+    assert!(!is_over(said, &[session(&[], "The lights are back, and red."), removed()]));
+    assert!(!is_over(
+        said,
+        &[session(&["Removed drawer light feature: Removed light switches."], "The light of the shop stays.")]
+    ));
+    assert!(!is_over(said, &[session(&["Removed the light from one drawer."], "It rings.")]));
+}
+
+#[test]
+fn what_was_put_back_after_its_removal_is_told() {
+    let said = "The vertical drawer lines end at the last slip.";
+    let remove = || asked("Remove the vertical drawer line feature");
+    assert!(is_over(said, &[asked("Paint the till"), remove()]));
+    assert!(!is_over(said, &[session(&[], "The vertical drawer lines are drawn again."), remove()]));
+}
