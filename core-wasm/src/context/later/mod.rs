@@ -9,6 +9,7 @@ mod removal;
 mod tests;
 mod work;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::names::{file_name, is_definition, name_of, names_file, parts, spans};
@@ -51,8 +52,8 @@ struct Told {
     removed: Vec<Vec<String>>,
     /// The words that name a feature that it took out with all that belonged to it.
     dropped: BTreeSet<String>,
-    /// What it was asked and what it says that it did, if it changed files, each alone.
-    work: Vec<Work>,
+    /// What it was asked and what it says that it did, if it changed files, each alone. Few statements need it.
+    work: OnceCell<Vec<Work>>,
     commits: bool,
     /// Whether its checks passed.
     has_checked: bool,
@@ -202,7 +203,7 @@ impl<'s> Later<'s> {
     /// Returns whether a later session worked on what a statement names, in words of the statement.
     fn is_worked_on(&self, at: usize, said: &str) -> bool {
         let own = Work::of(said);
-        self.told[..at.min(self.told.len())].iter().flat_map(|told| &told.work).any(|work| own.is_done_by(work))
+        (0..at.min(self.told.len())).any(|later| self.work(later).iter().any(|work| own.is_done_by(work)))
     }
 
     /// Returns whether a task was done by sessions after its own: all that it names in code is in what one of them did, in its words. A
@@ -216,8 +217,25 @@ impl<'s> Later<'s> {
             return self.told[..at].iter().any(|told| told.has_checked);
         }
         let own = Work::of(&memory.title);
-        self.told[..at].iter().flat_map(|told| &told.work).any(|work| own.is_all_done_by(work))
+        (0..at).any(|later| self.work(later).iter().any(|work| own.is_all_done_by(work)))
     }
+
+    /// Returns what the session at that place was asked and says that it did, if it changed anything.
+    fn work(&self, at: usize) -> &[Work] {
+        let notes = self.sessions[at].notes.as_ref().filter(|notes| has_changed(notes));
+        self.told[at].work.get_or_init(|| notes.map(all_work).unwrap_or_default())
+    }
+}
+
+fn has_changed(notes: &SessionNotes) -> bool {
+    !notes.changes.is_empty() || !notes.commits.is_empty()
+}
+
+fn all_work(notes: &SessionNotes) -> Vec<Work> {
+    let results = notes.done.iter().chain([&notes.outcome]).flat_map(|said| parts(said)).map(Work::of);
+    let later = later_requests(notes);
+    let asked = [&notes.original_request].into_iter().chain(&later).chain(&notes.commits);
+    results.chain(asked.map(|said| Work::of(said))).collect()
 }
 
 /// Returns whether a memory tells a failure with its cause or its cure, in the form of the extraction.
@@ -237,7 +255,7 @@ impl Told {
                 told.hear(part, said);
             }
         }
-        if notes.changes.is_empty() && notes.commits.is_empty() {
+        if !has_changed(notes) {
             return told;
         }
         let results = || notes.done.iter().chain([&notes.outcome]).flat_map(|said| parts(said));
@@ -247,14 +265,15 @@ impl Told {
             told.removed.extend(unwanted(asked));
         }
         told.removed.extend(notes.commits.iter().flat_map(|subject| unwanted(without_scope(subject))));
-        let all = results().chain([notes.original_request.as_str()]);
-        let all = all.chain(later.iter().chain(&notes.commits).map(String::as_str));
-        told.work = all.map(Work::of).collect();
         told
     }
 
     /// Takes in a part of a result.
     fn hear(&mut self, part: &str, whole: &str) {
+        // Most parts name nothing in code.
+        if !part.contains('`') {
+            return;
+        }
         // The places in it are those in the part.
         let lower = part.to_ascii_lowercase();
         let is_doubtful = text::contains_any(&lower, DOUBTS);

@@ -259,6 +259,10 @@ pub(super) fn unwanted(asked: &str) -> Vec<Vec<String>> {
 /// the drawer light feature: Removed light switches; Removed light colors". Nothing else there may have the word.
 pub(super) fn dropped_feature(parts: &[&str]) -> BTreeSet<String> {
     const FEATURES: [&str; 6] = ["feature", "features", "functionality", "기능", "機能", "功能"];
+    let names_feature = |part: &&str| text::contains_any(part, &["eature", "unctionality", "기능", "機能", "功能"]);
+    if !parts.iter().any(names_feature) {
+        return BTreeSet::new();
+    }
     let mut of_feature: BTreeSet<String> = BTreeSet::new();
     let mut others: BTreeSet<String> = BTreeSet::new();
     let mut kept: BTreeSet<String> = BTreeSet::new();
