@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use super::attributes::later_requests;
+use super::later::Later;
 use super::line;
 use super::memories::Memories;
 use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
@@ -12,6 +13,7 @@ use crate::extract::commands::{self, Class};
 use crate::extract::failures;
 use crate::extract::labels::{self, Labels};
 use crate::extract::prose;
+use crate::extract::signs;
 use crate::said_by::SaidBy;
 use crate::text;
 
@@ -87,8 +89,8 @@ const BEFORE_BANS: [&str; 14] =
     ["please", "and", "but", "so", "just", "also", "then", "again", "should", "must", "to", "nah", "no", "okay"];
 const STANDING: [&str; 8] = ["must", "하지 마", "하지마", "말아", "しないで", "禁止", "不要", "必须"];
 
-/// Adds what earlier sessions decided, each with its date. `sessions` are the newest ones, of which `last` was the last.
-pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], last: Option<&str>) {
+/// Adds what earlier sessions decided, each with its date. `later` has the newest sessions, of which `last` was the last.
+pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, later: &Later, last: Option<&str>) {
     const LIMIT: u32 = 20;
     let mut details = 0;
     let all = page.checked_for_more(memories.important(&["decision"], LIMIT), LIMIT as usize);
@@ -97,7 +99,7 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             page.add_memory(memory, 1.0);
             continue;
         }
-        if is_of_its_day(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
+        if is_of_its_day(memory) || later.has_overtaken(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
             page.leave_out(memory);
             continue;
         }
@@ -105,7 +107,8 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         let is_detail = memory.importance < MIN_ANSWER
             && !is_saved(memory)
             && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
-        let of = sessions.iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
+        let of =
+            later.sessions().iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
         let request = of.map(|notes| line::truncate(&line::sanitize(&notes.original_request), MAX_REQUEST_CHARS));
         // What the user said in passing, and a detail, say nothing without the request that they belong to. A remark may belong to any of
         // several requests.
@@ -182,14 +185,20 @@ fn is_overrated(memory: &Memory) -> bool {
 
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
 /// already, whose memories are `stored`.
-pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], stored: &[Memory]) {
+pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, later: &Later, stored: &[Memory]) {
+    let sessions = later.sessions();
     let read = page.checked_for_more(memories.important(&LESSONS, MAX_READ), MAX_READ as usize);
     let is_new =
         |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && read.iter().all(|known| known.id != memory.id);
     let all = read.iter().chain(stored.iter().filter(is_new));
     let is_of_last = |memory: &Memory| stored.iter().any(|known| known.id == memory.id);
     let says_nothing = |memory: &Memory| teaches_nothing(memory) || (is_of_machine(memory) && !is_of_last(memory));
-    let lessons: Vec<Lesson> = all.filter(|memory| !says_nothing(memory)).map(Lesson::of).collect();
+    let (over, all): (Vec<&Memory>, Vec<&Memory>) =
+        all.filter(|memory| !says_nothing(memory)).partition(|memory| !is_of_last(memory) && later.has_overtaken(memory));
+    for memory in over {
+        page.leave_out(memory);
+    }
+    let lessons: Vec<Lesson> = all.into_iter().map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
         let is_of_last_session = |it: &Lesson| !is_routine(it.memory) && is_of_last(it.memory);
@@ -199,6 +208,8 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
         let is_recent = sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == best.memory.session_id);
         let factor = match best.is_explained() {
             _ if told.is_some() || is_saved(best.memory) => 1.0,
+            _ if times == 1 && best.is_mended_for_good() => 0.0,
+            _ if times == 1 && best.is_slip() && !best.is_left_open() && !best.is_bypassed => UNEXPLAINED,
             false if best.is_routine() && times < ROUTINE => 0.0,
             _ if times > 1 => 1.0,
             false => UNEXPLAINED,
@@ -428,6 +439,15 @@ impl<'m> Lesson<'m> {
         self.is_left_open() || (self.is_routine() && is_mended_in_code && names_of_code(self.cause).next().is_some())
     }
 
+    /// Returns whether somebody wrote down a fault of the code with the change that mended it: neither comes back. A cure that is to be
+    /// run or set is needed again.
+    fn is_mended_for_good(&self) -> bool {
+        let is_written = !self.is_left_open() && !self.memory.content.starts_with('`') && !self.is_edit();
+        is_written
+            && matches!(self.memory.kind.as_str(), "error_fix" | "learning")
+            && tells_mended_code(&self.memory.content)
+    }
+
     /// Returns whether it says more than that something failed and passed later, or that the user steered once.
     fn is_explained(&self) -> bool {
         // What the agent took a correction to mean is not the human's ban.
@@ -482,6 +502,75 @@ impl<'m> Lesson<'m> {
     fn shares_folder(&self, other: &Self) -> bool {
         self.folders.iter().any(|folder| other.folders.contains(folder))
     }
+}
+
+/// Returns whether a text tells a fault and how the code was changed for it.
+fn tells_mended_code(said: &str) -> bool {
+    const ENDED: [&str; 8] = [
+        "(fixed in ",
+        "fixed in commit",
+        "already fixed",
+        "has been fixed",
+        "수정되었",
+        "수정됐",
+        "修正済み",
+        "修正されました",
+    ];
+    const LABELS: [&str; 9] =
+        ["fixed by ", "fixed to ", "fix: ", "solution: ", "해결: ", "수정: ", "修正: ", "対処: ", "解決: "];
+    const CHANGES: [&str; 22] = [
+        "add",
+        "chang",
+        "replac",
+        "updat",
+        "swap",
+        "split",
+        "stor",
+        "filter",
+        "mov",
+        "renam",
+        "implement",
+        "refactor",
+        "rewrit",
+        "extract",
+        "track",
+        "return",
+        "pass",
+        "wrap",
+        "validat",
+        "accurate",
+        "추가",
+        "追加",
+    ];
+    const PRACTICES: [&str; 6] = ["before running", "path", "environment", "restart", "env", "flag"];
+    // The places in it are those in the text.
+    let lower = said.to_ascii_lowercase();
+    if signs::tells_limit(&lower) || text::contains_any_words(&lower, &["must", "never", "always", "requires", "require"]) {
+        return false;
+    }
+    let labelled = LABELS.iter().filter_map(|label| lower.rfind(label).map(|at| at + label.len())).max();
+    let Some(at) = labelled.or_else(|| lower.rfind(": replaced ").map(|at| at + ": ".len())) else {
+        return text::contains_any(&lower, &ENDED);
+    };
+    let cure = &lower[at..];
+    let first = cure.split_whitespace().next().unwrap_or_default();
+    let uses_name = || matches!(first, "use" | "using") && names_of_code(&said[at..]).next().is_some();
+    let is_change = CHANGES.iter().any(|verb| first.starts_with(verb)) || uses_name();
+    // What is run, or set outside the code, is needed again.
+    let is_needed_again = said[at..].split('`').skip(1).step_by(2).any(is_run) || text::contains_any_words(cure, &PRACTICES);
+    is_change && !is_needed_again
+}
+
+/// Returns whether something in backticks is a command, a flag of one, or a variable of the environment.
+fn is_run(code: &str) -> bool {
+    let (program, rest) = code.split_once(' ').unwrap_or((code, ""));
+    let is_word =
+        |word: &str, others: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c)) && !word.is_empty();
+    let sets_variable = |(name, _): (&str, &str)| is_word(name, "_") && name == name.to_ascii_uppercase();
+    code.starts_with('-')
+        || code.contains('$')
+        || (!rest.is_empty() && is_word(program, "-_"))
+        || program.split_once('=').is_some_and(sets_variable)
 }
 
 /// Returns the words of an error that tell it from others.
@@ -873,5 +962,28 @@ mod tests {
         assert!(!decision("Which till should the shop use? → the old one") && !decision("keep the drawer, shall i say"));
         assert!(!decision("There is no list. What should I fill in? → the one on the door"));
         assert!(!decision("Want me to start? → yes, but keep in mind that the till needs its key first"));
+    }
+
+    #[test]
+    fn a_fault_of_the_code_that_was_mended_is_no_trap() {
+        for mended in [
+            "Slips came out twice: Fixed by filtering those that were printed",
+            "Drawer and bell swapped - fixed by swapping `DRAWER` and `BELL` in the list",
+            "The bell rang for all carts: Replaced the loop with a set in `ringBell`",
+            "Wrong total: Fixed by using `till.total()` instead of `cart.total()`",
+            "The till drops slips silently (fixed in commit `4e5a111`)",
+        ] {
+            assert!(tells_mended_code(mended), "{mended}");
+        }
+        for trap in [
+            "The till did not start: Fixed by restarting with `TILL_HOST=10.0.0.3`",
+            "Wrong till was called. Fix: Add the new one to PATH: `export PATH=\"$TILL:$PATH\"`",
+            "Slips were not found: Fixed by omitting labels",
+            "The tests need a drawer, which requires a key: Fixed by adding one",
+            "The printer doesn't support color: Fixed by replacing red with black",
+            "The till could not count: Fixed by using `make count`",
+        ] {
+            assert!(!tells_mended_code(trap), "{trap}");
+        }
     }
 }

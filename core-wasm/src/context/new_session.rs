@@ -3,6 +3,7 @@
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_unfinished, later_requests, places};
 use super::changed_files::add_files;
 use super::earlier;
+use super::later::Later;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::overtaken::is_overtaken;
 use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
@@ -61,28 +62,30 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
         page.limit(SectionKind::OnTheWay, MAX_ON_THE_WAY);
         page.limit(SectionKind::Decisions, MAX_DECISIONS);
     }
-    earlier::add_decisions(&mut page, memories, &sessions, record.map(|record| record.id.as_str()));
-    earlier::add_lessons(&mut page, memories, &sessions, &stored);
-    add_standing(&mut page, memories, 8, 1.0, &sessions);
-    add_topics(&mut page, &sessions, last);
+    let later = Later::of(&sessions);
+    earlier::add_decisions(&mut page, memories, &later, record.map(|record| record.id.as_str()));
+    earlier::add_lessons(&mut page, memories, &later, &stored);
+    add_standing(&mut page, memories, 8, 1.0, &later);
+    add_topics(&mut page, &later, last);
     // A plan that the last session carried out is told by what came of it.
     let told = last
         .map(|last| &sessions[last])
         .filter(|record| record.notes.as_ref().is_some_and(has_outcome))
         .map(|record| record.id.as_str());
-    add_others(&mut page, memories, told, &sessions);
+    add_others(&mut page, memories, told, &later);
     page
 }
 
 /// Adds the most important memories of kinds without a section of their own, each with its date: plans and open tasks
 /// may be done by now.
-fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, sessions: &[SessionRecord]) {
+fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, later: &Later) {
+    let sessions = later.sessions();
     let mut all = memories.important(&["plan", "task"], 10);
     all.extend(memories.important(&[], 30));
     all.retain(|memory| memory.kind != "plan" || Some(memory.session_id.as_str()) != told);
     all.retain(|memory| memory.importance >= MIN_IMPORTANCE);
     let (overtaken, all): (Vec<Memory>, Vec<Memory>) =
-        all.into_iter().partition(|memory| is_overtaken(memory, sessions, MAX_SESSIONS as usize));
+        all.into_iter().partition(|memory| is_overtaken(memory, sessions, MAX_SESSIONS as usize) || later.has_done(memory));
     for memory in &overtaken {
         page.leave_out(memory);
     }

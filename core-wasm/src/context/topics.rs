@@ -4,6 +4,7 @@
 //! asked between the two.
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, later_requests, places};
+use super::later::Later;
 use super::line;
 use super::overtaken::without_made_plan;
 use super::page::{Entry, Page, SectionKind};
@@ -51,7 +52,8 @@ const MIN_SAME_REQUEST_CHARS: usize = 24;
 const SAME_RESULT: f32 = 0.6;
 
 /// Adds one line about each session but the last. The newest comes first.
-pub(super) fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) {
+pub(super) fn add_topics(page: &mut Page, later: &Later, last: Option<usize>) {
+    let sessions = later.sessions();
     // What a later session amended or took back is told with that one.
     let holds = |record: &SessionRecord| record.notes.as_ref().is_none_or(|notes| attribute(notes, "superseded").is_none());
     // "Go on with the next step" may have been another one, so what was committed is told.
@@ -68,9 +70,14 @@ pub(super) fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Opti
     };
     for ((at, record), age) in sessions.iter().enumerate().filter(told).zip(0_u8..MAX_TOPICS) {
         let topic = match &record.notes {
-            Some(notes) if !notes.original_request.trim().is_empty() => Topic::of(notes, &sessions[..at]),
+            Some(notes) if !notes.original_request.trim().is_empty() => Topic::of(notes, later, at),
             _ => Topic { text: line::truncate(&line::sanitize(&record.summary), 240), short: String::new() },
         };
+        // All that it gave was overtaken.
+        let outcome = record.notes.as_ref().map_or("", |notes| notes.outcome.trim());
+        if !outcome.is_empty() && !topic.text.contains(" → ") && later.without_overtaken(at, outcome).is_empty() {
+            continue;
+        }
         let day = record.ended.or(record.started).and_then(line::day);
         let dated = |said: &str| day.as_ref().map_or_else(|| said.to_owned(), |day| format!("{day}: {said}"));
         let is_sure = age < MAX_SURE;
@@ -98,26 +105,29 @@ struct Topic {
 }
 
 impl Topic {
-    /// Returns what stands for a session. `later` are the sessions after it.
-    fn of(notes: &SessionNotes, later: &[SessionRecord]) -> Self {
+    /// Returns what stands for the session at that place.
+    fn of(notes: &SessionNotes, later: &Later, at: usize) -> Self {
         let words = labels::of(attribute(notes, "language").unwrap_or_default());
         let request = line::sanitize(&notes.original_request);
         let asked = line::truncate(&request, MAX_ASKED_CHARS);
         // A recap stands alone, and says in a line how it ended.
         let recap = attribute(notes, "recap").map(line::sanitize);
         let end = recap.clone().unwrap_or_else(|| {
-            let end = without_commits(without_made_plan(&notes.outcome, later), notes, words);
-            let later = later_requests(notes);
-            let requests = std::iter::once(request.as_str()).chain(later.iter().map(String::as_str));
+            let end = without_commits(without_made_plan(&notes.outcome, &later.sessions()[..at]), notes, words);
+            let end = later.without_overtaken(at, &end);
+            let asked = later_requests(notes);
+            let requests = std::iter::once(request.as_str()).chain(asked.iter().map(String::as_str));
             without_report(without_request(&line::sanitize(&end), requests)).to_owned()
         });
-        let committed = committed(notes, words);
+        let committed = committed(notes, words, later, at);
         let requests = if recap.is_none() { told_requests(notes) } else { Vec::new() };
         // Of a request that is not a plan, and that nothing else came after, the end is another try.
         let names_plan = |words: &Labels| words.plan.split("{}").next().is_some_and(|plan| request.starts_with(plan));
         let is_plan = line::LANGUAGES.map(labels::labels).into_iter().any(names_plan);
         let is_first_try = requests.is_empty() && !is_plan;
         let first = first_result(notes, words, &request)
+            .map(|first| later.without_overtaken(at, &first))
+            .filter(|first| text::width(first) >= MIN_RESULT_WIDTH)
             .filter(|first| recap.is_none() && !is_first_try && !says_the_same(first, &end));
         let mut text = asked.clone();
         let mut max_end = MAX_END_CHARS;
@@ -132,8 +142,9 @@ impl Topic {
         let mut end_text = line::brief(&end, max_end);
         // A short end is what was asked last, and seldom the work.
         if end.chars().count() <= MAX_SHORT_END_CHARS
-            && let Some(last) = last_result(notes, words).filter(|last| {
+            && let Some(last) = last_result(notes, words).map(|last| later.without_overtaken(at, &last)).filter(|last| {
                 recap.is_none()
+                    && !last.is_empty()
                     && !says_the_same(last, &end)
                     && first.as_ref().is_none_or(|first| !says_the_same(last, first))
             })
@@ -215,7 +226,7 @@ fn says_the_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns what a session committed, the first and the latest, and its latest pull request. May be empty.
-fn committed(notes: &SessionNotes, words: &Labels) -> String {
+fn committed(notes: &SessionNotes, words: &Labels, later: &Later, at: usize) -> String {
     let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
         notes.commits.iter().partition(|commit| is_pull_request(commit));
     let max = if commits.len() == 1 { MAX_SUBJECT_CHARS } else { MAX_SUBJECTS_CHARS };
@@ -235,8 +246,8 @@ fn committed(notes: &SessionNotes, words: &Labels) -> String {
     let tag = attribute(notes, "tags").and_then(|tags| tags.split(' ').next_back()).map(|tag| format!("tag {tag}"));
     let commits = if told.is_empty() { String::new() } else { format!("{} {}", words.committed, told.join(", ")) };
     let pull_request = number.map(|number| {
-        let is_merged =
-            attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number.to_string()));
+        // The session itself and the later ones.
+        let is_merged = later.is_merged(at + 1, number);
         format!("PR #{number}{}", if is_merged { " (merged)" } else { "" })
     });
     [Some(commits).filter(|commits| !commits.is_empty()), tag, pull_request]

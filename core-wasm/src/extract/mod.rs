@@ -29,7 +29,7 @@ mod requests;
 mod results;
 mod seen_lines;
 pub(crate) mod signs;
-mod standing;
+pub(crate) mod standing;
 mod state;
 pub(crate) mod statement;
 mod tasks;

@@ -64,7 +64,7 @@ pub(super) fn says_mended(lower: &str) -> bool {
 }
 
 /// Returns whether a text in lower case says that something is not there. "Made if missing" does not.
-pub(super) fn says_missing(lower: &str) -> bool {
+pub(crate) fn says_missing(lower: &str) -> bool {
     const WORDS: [&str; 26] = [
         "missing",
         "lacks",

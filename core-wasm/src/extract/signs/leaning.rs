@@ -80,7 +80,7 @@ pub(in crate::extract) fn leans_on_sentence_before(lower: &str) -> bool {
 
 /// Returns whether a sentence in lower case says what something does or is that only the sentence before it names. "It" certainly points
 /// there in an item of a list.
-pub(in crate::extract) fn begins_with_pronoun(lower: &str, is_item: bool) -> bool {
+pub(crate) fn begins_with_pronoun(lower: &str, is_item: bool) -> bool {
     let lower = lower.replace('’', "'");
     let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
     starts(&["this"]) || (is_item && starts(&["it", "it's", "its", "that"]))

@@ -17,16 +17,15 @@ pub(super) use headings::{
     is_check_heading, is_clause_heading, is_fix_heading, is_plan, is_praise_heading, is_proposals, qualifies,
     says_what_to_change,
 };
+pub(crate) use leaning::begins_with_pronoun;
 pub(super) use leaning::{
-    addresses_reader, begins_with_pronoun, explains_deed, leans_on_sentence_before, opens_with_effect,
-    speaks_of_named_before,
+    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_named_before,
 };
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(super) use problems::{
-    announces_mending, demands, excuses, finds_fault, is_problem, lacks_something, leaves_cause_open, mends_findings,
-    reports_background,
+    announces_mending, excuses, is_problem, lacks_something, leaves_cause_open, mends_findings, reports_background,
 };
-pub(crate) use problems::{is_failing, tells_limit};
+pub(crate) use problems::{demands, finds_fault, is_failing, tells_limit};
 pub(super) use proposals::{
     RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside,
     makes_proposal, offers_options, proposes,

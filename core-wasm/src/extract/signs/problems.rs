@@ -148,7 +148,7 @@ pub(in crate::extract) fn is_problem(lower: &str) -> bool {
 }
 
 /// Returns whether a text in lower case says what is wrong in a file, so that it may not hold any more once the file was changed.
-pub(in crate::extract) fn finds_fault(lower: &str) -> bool {
+pub(crate) fn finds_fault(lower: &str) -> bool {
     const WORDS: [&str; 21] = [
         "bug",
         "problem",
@@ -217,7 +217,7 @@ pub(crate) fn tells_limit(lower: &str) -> bool {
 }
 
 /// Returns whether a text in lower case says what must be kept to.
-pub(in crate::extract) fn demands(lower: &str) -> bool {
+pub(crate) fn demands(lower: &str) -> bool {
     text::contains_any_words(lower, &["must", "never", "always", "항상", "절대", "필수", "必ず", "常に", "必须", "总是"])
 }
 
