@@ -339,8 +339,16 @@ impl Undone {
 
     /// Returns whether the request that has no answer ended with a plan, which is told.
     fn is_planned(&self) -> bool {
-        let has_plan = ![&self.made_plan.0, &self.refused_plan, &self.plan_file].iter().all(|plan| plan.is_empty());
-        has_plan && self.unanswered == self.planned
+        self.has_plan() && self.unanswered == self.planned
+    }
+
+    fn has_plan(&self) -> bool {
+        ![&self.made_plan.0, &self.refused_plan, &self.plan_file].iter().all(|plan| plan.is_empty())
+    }
+
+    /// Returns the request for which a plan was made that is not carried out.
+    pub(super) fn planned_request(&self) -> Option<&str> {
+        (self.has_plan() && !self.planned.is_empty()).then_some(self.planned.as_str())
     }
 
     /// Records that the user stopped the agent.
