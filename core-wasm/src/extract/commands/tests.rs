@@ -383,3 +383,10 @@ fn what_a_tool_marks_as_its_error_comes_first() {
     assert_eq!(error_line(long).unwrap(), "[ERROR] The goal of the cart cannot be reached: no such profile");
     assert_eq!(error_line("\u{1b}[31merror\u{1b}[0m: no till").unwrap(), "error: no till");
 }
+
+#[test]
+fn a_runner_of_packages_says_that_all_passed() {
+    let piped = "bun run test 2>&1 | tail -30";
+    assert!(passed(piped, "Tasks:    3 successful, 3 total\nCached:    2 cached, 3 total\n  Time:    250ms"));
+    assert!(!passed(piped, "Tasks:    2 successful, 3 total\nFailed:    till#test"));
+}

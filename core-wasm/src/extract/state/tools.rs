@@ -143,6 +143,9 @@ impl State {
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
             self.tests_counted(counts, class == commands::Class::Test && !commands::targets(command).is_empty());
+        } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
+            // What failed before is not the last run any more.
+            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
         }
         if class == commands::Class::Commit {
             self.hook_runs_tests |= counts.is_some() || commands::failed_tests_of_hook(output).is_some();
