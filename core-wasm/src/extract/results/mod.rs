@@ -158,6 +158,14 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records that the agent set about what its latest answer offered, and found that nothing was wrong: nothing of the answer holds.
+    pub(super) fn offer_failed(&mut self) {
+        if let Some(last) = self.latest().filter(|last| !last.has_work()) {
+            (last.conceded, last.reverted) = (true, true);
+        }
+        self.judged.take();
+    }
+
     /// Records that the answer to a prompt that disputes the latest turn gives in, after the agent looked into it.
     pub(super) fn concede_after_all(&mut self, reverts: bool) {
         if self.latest().is_some_and(|last| last.disputed) {
