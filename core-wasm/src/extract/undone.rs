@@ -86,6 +86,14 @@ impl Undone {
         self.has_commit_failed = false;
     }
 
+    /// Records that commits were taken out of the branch, and whether one of the session's is left. `files` are those whose changes are in
+    /// no commit any more.
+    pub(super) fn commits_dropped<'a>(&mut self, is_any_left: bool, files: impl Iterator<Item = &'a str>) {
+        files.for_each(|file| self.work_tree.file_changed(file));
+        self.has_committed &= is_any_left;
+        self.is_unpushed &= is_any_left;
+    }
+
     fn commit_found(&mut self) {
         (self.has_committed, self.is_unpushed) = (true, true);
     }

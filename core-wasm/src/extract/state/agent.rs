@@ -233,6 +233,7 @@ impl State {
             disputed: false,
             conceded: false,
             reverted: false,
+            is_taken_back: false,
             is_refused: turn.is_refused,
             carries_plan: turn.carries_plan,
             consents: turn.consents,

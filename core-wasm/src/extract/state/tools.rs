@@ -176,6 +176,9 @@ impl State {
         self.evidence.tests_of(command, counts.is_some());
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         self.ci_looked_at(command, output);
+        if !failed {
+            self.commits_dropped(command, output);
+        }
         let committed = self.commits_made(tool_use, output, is_error, counts.is_some(), settled);
         if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
             has_landed |= self.git_listed(listed);
@@ -183,6 +186,9 @@ impl State {
         has_landed |= self.git_showed(command, output);
         if has_landed {
             self.failures.commit_landed();
+        }
+        if has_landed || commits::says_clean(output) {
+            self.taken_back.landed(self.turns, self.own_commits());
         }
         self.git_ran(command, output, failed);
         self.pull_request_written(tool_use, output, failed, settled);
