@@ -128,6 +128,7 @@ fn files_that_a_command_line_writes_and_removes() {
     assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md", "").restored, ["src/one.ts", "a.md"]);
     assert!(file_effects("git reset --hard", "").restores_all && file_effects("git checkout .", "").restores_all);
     assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md", ""), FileEffects::default());
+    assert!(file_effects("git checkout --theirs src/one.ts", "").restored.is_empty(), "one side of a conflict");
 }
 
 #[test]
