@@ -129,6 +129,20 @@ pub(super) fn reset(command: &str, output: &str, own: &[String], hashes: &[(Stri
     (left < own.len()).then_some(Reset { left, keeps_changes })
 }
 
+/// Returns whether a command line makes a branch, which keeps the commits that there are.
+pub(super) fn makes_branch(command: &str) -> bool {
+    commands::git_calls(command).iter().any(|(subcommand, arguments)| {
+        let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.as_str()));
+        match subcommand.as_str() {
+            "checkout" => has(&["-b", "-B"]),
+            "switch" => has(&["-c", "-C", "--create"]),
+            "worktree" => has(&["add"]),
+            "branch" => arguments.first().is_some_and(|name| !name.starts_with('-')),
+            _ => false,
+        }
+    })
+}
+
 /// Returns how many commits before the latest one a name such as `HEAD~2` or `HEAD^` means.
 fn steps_back(name: &str) -> Option<usize> {
     let rest = name.strip_prefix("HEAD").or_else(|| name.strip_prefix('@'))?;
@@ -763,6 +777,16 @@ mod tests {
             ["git reset --hard", "git reset HEAD", "git reset HEAD~1 a.ts", "git reset --hard origin/main", "git reset a.ts"]
         {
             assert_eq!(left(command, ""), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_branch_keeps_the_commits() {
+        for command in ["git branch topic && git reset --hard HEAD~1", "git checkout -b topic", "git switch -c topic"] {
+            assert!(makes_branch(command), "{command}");
+        }
+        for command in ["git branch -D topic", "git branch", "git checkout topic", "git worktree list"] {
+            assert!(!makes_branch(command), "{command}");
         }
     }
 

@@ -139,7 +139,12 @@ impl State {
             self.taken_back.commit_reverted(at, self.turns);
             self.forget_commit(subject);
         }
-        let Some(reset) = commits::reset(command, output, &own, &self.hashes) else { return };
+        if commits::makes_branch(command) {
+            self.branched_after = own.len();
+        }
+        let reset = commits::reset(command, output, &own, &self.hashes);
+        // What another branch has is not lost.
+        let Some(reset) = reset.filter(|reset| reset.left >= self.branched_after) else { return };
         for subject in &own[reset.left..] {
             self.forget_commit(subject);
         }

@@ -100,6 +100,8 @@ pub(super) struct State {
     conventions: Conventions,
     pub(super) results: Results,
     pub(super) commits: Vec<String>,
+    /// How many commits the session had made when it made its latest branch.
+    branched_after: usize,
     /// The folders of repositories that the session made for trying something out, oldest first.
     trial_repositories: Vec<String>,
     /// The issues and pull requests that were looked up or filed.
