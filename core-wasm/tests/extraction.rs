@@ -120,6 +120,10 @@ impl Script {
     }
 }
 
+/// What the client writes before the words with which the user refuses a call.
+const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
+                       To tell you how to proceed, the user said:\n";
+
 /// A session with one of everything.
 fn everything() -> Script {
     let mut script = Script::default();
@@ -2039,8 +2043,6 @@ fn a_correction_that_answers_a_question_is_told_with_it() {
 
 #[test]
 fn what_is_left_out_of_a_refused_plan_is_decided() {
-    const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
-                           To tell you how to proceed, the user said:\n";
     let mut script = Script::default();
     script.human("Plan the tests of the carts.");
     let plan = json!({"plan": "# Plan: Test the carts\n\n1. Test the sum\n2. Test the invoice"});
@@ -2053,8 +2055,6 @@ fn what_is_left_out_of_a_refused_plan_is_decided() {
 
 #[test]
 fn the_reason_for_a_refusal_steers_the_work() {
-    const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
-                           To tell you how to proceed, the user said:\n";
     let decided = |reason: &str| {
         let mut script = Script::default();
         script.human("Install the packages.");
@@ -2293,4 +2293,92 @@ fn an_answer_replaces_what_the_agent_settled_in_its_place() {
     assert!(told(&script).ends_with("→ I'll go with SQLite, which keeps all of it in one file."), "{}", told(&script));
     ask(&mut script, "Postgres");
     assert!(told(&script).ends_with("kept? → Postgres") && !told(&script).contains("SQLite"), "{}", told(&script));
+}
+
+#[test]
+fn a_commit_that_was_reset_is_not_told_as_made() {
+    let mut script = Script::default();
+    script.human("Silence the warnings of the till");
+    script.edit("/home/u/proj/till.ts", "sum()", "sum() // nolint");
+    script.agent("Added `// nolint` to the sum in `till.ts`, so the linter says nothing of it any more.");
+    script.human("commit this");
+    script.bash("git commit -am 'Silence the linter'", "[main 1a2b3c4] Silence the linter\n 1 file changed", false);
+    script.agent("Committed as `1a2b3c4`.");
+    script.human("That hides it. Return early so that there is no warning.");
+    script.bash("git reset --hard HEAD~1", "HEAD is now at 0a1b2c3 Count the slips", false);
+    script.edit("/home/u/proj/till.ts", "if (!slips) fail()", "if (!slips) return fail()");
+    script.bash("git commit -am 'Return early'", "[main 2b3c4d5] Return early\n 1 file changed", false);
+    script.agent("The sum returns early now, so the linter finds nothing to warn of in `till.ts`.");
+    let outcome = script.outcome();
+    assert_eq!(outcome.notes.commits, ["Return early"]);
+    let told = outcome.notes.done.join("\n");
+    assert!(!told.contains("Silence the linter") && !told.contains("1a2b3c4"), "{told}");
+    assert!(!told.contains("Added `// nolint`") || told.contains("Changes taken back later: Added"), "{told}");
+}
+
+#[test]
+fn work_that_git_took_back_is_told_with_its_end() {
+    let mut script = Script::default();
+    script.human("Print the tax on each slip");
+    script.edit("/home/u/proj/slips.ts", "print(sum)", "print(sum, tax)");
+    script.agent("Added the tax to `slips.ts`, which prints it behind the sum of each slip.");
+    script.human("Now print the name of the till in the header of each slip, too");
+    script.edit("/home/u/proj/header.ts", "print(date)", "print(date, till)");
+    script.agent("Added the name of the till to `header.ts`, which prints it behind the date.");
+    script.human("Roll the header back, nobody needs it");
+    script.bash("git checkout -- header.ts", "", false);
+    script.agent("The header prints only the date again, as before.");
+    let done = script.outcome().notes.done;
+    let line = |words: &str| done.iter().find(|line| line.contains(words)).cloned().unwrap_or_default();
+    assert!(!line("`slips.ts`").contains("taken back"), "{done:?}");
+    assert!(line("`header.ts`").is_empty() || line("`header.ts`").contains("Changes taken back later"), "{done:?}");
+}
+
+#[test]
+fn what_the_agent_offered_in_vain_is_not_told() {
+    let mut script = Script::default();
+    script.human("Why does the till export these names?");
+    script.agent("Nothing imports them: the exports of the till are dead code. The comment on them speaks of old clients.\n\nShall I delete the exports?");
+    script.human("yes");
+    script.edit("/home/u/proj/till.ts", "// for old clients", "// the slips import them by name");
+    script
+        .agent("The exports are actually needed: the slips import them by name. I only corrected the comment in `till.ts`.");
+    let outcome = script.outcome();
+    let told = [outcome.notes.done.join("\n"), outcome.notes.outcome].join("\n");
+    assert!(told.contains("actually needed") && !told.contains("dead code"), "{told}");
+}
+
+#[test]
+fn the_request_of_a_plan_that_was_not_carried_out_is_told() {
+    let mut script = Script::default();
+    script.human("Where does the till round the tax?");
+    script.agent("The till rounds the tax in `tax.ts`, once for each slip and once more for the sum of the day.");
+    script.human("Start afresh on a branch `rounding` and round it only once for each day");
+    let plan = json!({"plan": "# Round once\n\nRound the sum of the day and no slip."});
+    script.tool("ExitPlanMode", &plan, &format!("{REFUSAL}not like this"), true, &Value::Null);
+    let outcome = script.outcome();
+    let told = [attribute(&outcome, "more-requests"), attribute(&outcome, "later-request")].join("\n");
+    assert!(told.contains("Start afresh on a branch `rounding`"), "{told}");
+}
+
+#[test]
+fn what_a_soft_reset_leaves_is_not_committed() {
+    let mut script = Script::default();
+    script.human("Count the slips of the day");
+    script.edit("/home/u/proj/slips.ts", "count()", "count(day)");
+    script.bash("git commit -am 'Count the slips'", "[main 1a2b3c4] Count the slips\n 1 file changed", false);
+    script.agent("Counted the slips of each day in `slips.ts` and committed that.");
+    script.human("Take the commit back, I want to look at the change first");
+    script.bash("git reset --soft HEAD~1", "", false);
+    script.agent("The commit is gone, and the change of `slips.ts` is still staged.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.commits.is_empty());
+    let branch = json!({"gitBranch": "main"});
+    let mut named = Script::default();
+    for line in &script.lines {
+        let mut value: Value = serde_json::from_str(line).unwrap();
+        value["gitBranch"] = branch["gitBranch"].clone();
+        named.lines.push(value.to_string());
+    }
+    assert_eq!(attribute(&named.outcome(), "commit-state"), "not committed");
 }

@@ -92,6 +92,76 @@ pub(super) fn replaces_hashes(command: &str) -> bool {
     })
 }
 
+/// What is left after a command line moved the branch back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reset {
+    /// How many of the session's commits are left.
+    pub left: usize,
+    /// Whether the changes of the others are still in the files.
+    pub keeps_changes: bool,
+}
+
+/// Returns what `git reset` leaves of the session's commits, which have the subjects `own`, the oldest first. None if it drops none, or if
+/// nobody knows which.
+pub(super) fn reset(command: &str, output: &str, own: &[String], hashes: &[(String, String)]) -> Option<Reset> {
+    let calls = commands::git_calls(command);
+    let (_, arguments) = calls.iter().find(|(subcommand, _)| subcommand == "reset")?;
+    let names: Vec<&str> = arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    // Files are only taken out of the next commit.
+    let [target] = names[..] else { return None };
+    let place = |subject: &str| own.iter().position(|known| known == subject);
+    let has_hash =
+        |(_, hash): &&(String, String)| is_hash(target) && (hash.starts_with(target) || target.starts_with(hash.as_str()));
+    let latest = output.lines().find_map(|line| line.trim().strip_prefix("HEAD is now at ")?.split_once(' '));
+    let left = if let Some(at) = latest.and_then(|(_, subject)| place(subject.trim())) {
+        at + 1
+    } else if let Some((subject, _)) = hashes.iter().find(has_hash) {
+        place(subject)? + 1
+    } else if let Some(steps) = steps_back(target) {
+        own.len().saturating_sub(steps)
+    } else if arguments.iter().any(|word| word == "--soft") {
+        // Whoever keeps all changes joins the commits of a branch.
+        0
+    } else {
+        return None;
+    };
+    let keeps_changes = !arguments.iter().any(|word| matches!(word.as_str(), "--hard" | "--keep" | "--merge"));
+    (left < own.len()).then_some(Reset { left, keeps_changes })
+}
+
+/// Returns whether a command line makes a branch, which keeps the commits that there are.
+pub(super) fn makes_branch(command: &str) -> bool {
+    commands::git_calls(command).iter().any(|(subcommand, arguments)| {
+        let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.as_str()));
+        match subcommand.as_str() {
+            "checkout" => has(&["-b", "-B"]),
+            "switch" => has(&["-c", "-C", "--create"]),
+            "worktree" => has(&["add"]),
+            "branch" => arguments.first().is_some_and(|name| !name.starts_with('-')),
+            _ => false,
+        }
+    })
+}
+
+/// Returns how many commits before the latest one a name such as `HEAD~2` or `HEAD^` means.
+fn steps_back(name: &str) -> Option<usize> {
+    let rest = name.strip_prefix("HEAD").or_else(|| name.strip_prefix('@'))?;
+    match rest.strip_prefix('~') {
+        Some("") => Some(1),
+        Some(number) => number.parse().ok(),
+        None => rest.bytes().all(|byte| byte == b'^').then_some(rest.len()),
+    }
+}
+
+/// Returns those of the session's commits, given by their subjects, that `git revert` undoes, with their places.
+pub(super) fn reverted<'a>(command: &str, output: &str, own: &'a [String]) -> Vec<(usize, &'a String)> {
+    if !commands::git_calls(command).iter().any(|(subcommand, _)| subcommand == "revert") {
+        return Vec::new();
+    }
+    let is_reverted = |subject: &String| output.contains(&format!("] Revert \"{subject}\""));
+    own.iter().enumerate().filter(|(_, subject)| is_reverted(subject)).collect()
+}
+
 /// Returns the hash of a commit with that subject, as git prints it: on the line of a commit, or in a list.
 pub(super) fn hash_of(output: &str, subject: &str) -> Option<String> {
     let made = output.lines().filter_map(parse_commit_line).find(|(_, _, shown)| shown == subject);
@@ -337,10 +407,7 @@ fn only_runs(command: &str, program: &str) -> bool {
 pub(super) fn rewrites_history(command: &str) -> bool {
     commands::segments(command).iter().any(|segment| {
         let has = |words: &str| segment.contains(words);
-        has("git ")
-            && ((has("reset ") && has("--soft"))
-                || has("--squash")
-                || (has("rebase ") && (has(" -i") || has("--autosquash"))))
+        has("git ") && (has("--squash") || (has("rebase ") && (has(" -i") || has("--autosquash"))))
     })
 }
 
@@ -683,17 +750,52 @@ mod tests {
 
     #[test]
     fn what_joins_commits_is_recognized() {
-        for command in [
-            "git reset --soft HEAD~2",
-            "git merge --squash topic",
-            "git rebase -i main",
-            "git add . && git reset --soft HEAD^",
-        ] {
+        for command in ["git merge --squash topic", "git rebase -i main"] {
             assert!(rewrites_history(command), "{command}");
         }
         for command in ["git reset HEAD src/a.rs", "git rebase main", "git merge topic", "echo --soft"] {
             assert!(!rewrites_history(command), "{command}");
         }
+    }
+
+    #[test]
+    fn what_a_reset_leaves() {
+        let own = ["Add a", "Add b", "Add c"].map(str::to_owned);
+        let hashes = [("Add a".to_owned(), "1a2b3c4".to_owned())];
+        let left = |command: &str, output: &str| {
+            reset(command, output, &own, &hashes).map(|reset| (reset.left, reset.keeps_changes))
+        };
+        assert_eq!(left("git reset --hard HEAD~1", "HEAD is now at 2b3c4d5 Add b"), Some((2, false)));
+        assert_eq!(left("git reset --hard HEAD~1", "HEAD is now at 2b3c4d5 Add a"), Some((1, false)), "others merged");
+        assert_eq!(left("git add . && git reset --soft HEAD~2", ""), Some((1, true)));
+        assert_eq!(left("git reset HEAD^^", "Unstaged changes after reset:\nM\ta.ts"), Some((1, true)));
+        assert_eq!(left("git reset --soft 1a2b3c4d", ""), Some((1, true)));
+        for all in ["git reset --soft HEAD~9", "git reset --soft main"] {
+            assert_eq!(left(all, ""), Some((0, true)));
+        }
+        for command in
+            ["git reset --hard", "git reset HEAD", "git reset HEAD~1 a.ts", "git reset --hard origin/main", "git reset a.ts"]
+        {
+            assert_eq!(left(command, ""), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_branch_keeps_the_commits() {
+        for command in ["git branch topic && git reset --hard HEAD~1", "git checkout -b topic", "git switch -c topic"] {
+            assert!(makes_branch(command), "{command}");
+        }
+        for command in ["git branch -D topic", "git branch", "git checkout topic", "git worktree list"] {
+            assert!(!makes_branch(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_a_revert_undoes() {
+        let own = ["Add a", "Add b"].map(str::to_owned);
+        let output = "[main 2b3c4d5] Revert \"Add a\"\n 1 file changed, 1 deletion(-)";
+        assert_eq!(reverted("git revert --no-edit 1a2b3c4", output, &own), [(0, &own[0])]);
+        assert!(reverted("git log", output, &own).is_empty() && reverted("git revert --abort", "", &own).is_empty());
     }
 
     #[test]

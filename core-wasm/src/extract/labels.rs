@@ -8,6 +8,8 @@ use crate::text::Language;
 pub(crate) struct Labels {
     /// Before what was wrong until the agent changed it in the same turn.
     pub before_change: &'static str,
+    /// Before what a turn changed in files, if later turns took all of it back.
+    pub taken_back: &'static str,
     /// Before the rejected options.
     pub rejected: &'static str,
     /// Before a reason.
@@ -130,6 +132,7 @@ pub(crate) struct Labels {
 
 const ENGLISH: Labels = Labels {
     before_change: "Before the change",
+    taken_back: "Changes taken back later",
     rejected: "Rejected",
     why: "Why",
     fails: "Fails",
@@ -193,6 +196,7 @@ const ENGLISH: Labels = Labels {
 
 const KOREAN: Labels = Labels {
     before_change: "변경 전",
+    taken_back: "나중에 되돌린 변경",
     rejected: "버린 안",
     why: "이유",
     fails: "실패",
@@ -263,6 +267,7 @@ const KOREAN: Labels = Labels {
 
 const JAPANESE: Labels = Labels {
     before_change: "変更前",
+    taken_back: "後で取り消した変更",
     rejected: "不採用",
     why: "理由",
     fails: "失敗",
@@ -333,6 +338,7 @@ const JAPANESE: Labels = Labels {
 
 const CHINESE: Labels = Labels {
     before_change: "更改前",
+    taken_back: "后来撤销的改动",
     rejected: "未采用",
     why: "原因",
     fails: "失败",

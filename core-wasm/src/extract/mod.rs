@@ -32,6 +32,7 @@ pub(crate) mod signs;
 pub(crate) mod standing;
 mod state;
 pub(crate) mod statement;
+mod taken_back;
 mod tasks;
 mod tool_uses;
 mod turn;

@@ -176,6 +176,11 @@ pub(super) fn is_deed(lower: &str) -> bool {
     is_past || matches!(first, "made" | "set" | "wrote" | "built" | "kept" | "split" | "took" | "put")
 }
 
+/// Returns whether a text in lower case, or what stands behind a label in it, says what was done: "`cart.ts`: added a total".
+pub(super) fn tells_work(lower: &str) -> bool {
+    [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(is_deed))
+}
+
 /// Returns whether a text in lower case says that something was carried out outside of the files: "X is released".
 pub(super) fn reports_deed(lower: &str) -> bool {
     const WORDS: [&str; 23] = [

@@ -86,6 +86,14 @@ impl Undone {
         self.has_commit_failed = false;
     }
 
+    /// Records that commits were taken out of the branch, and whether one of the session's is left. `files` are those whose changes are in
+    /// no commit any more.
+    pub(super) fn commits_dropped<'a>(&mut self, is_any_left: bool, files: impl Iterator<Item = &'a str>) {
+        files.for_each(|file| self.work_tree.file_changed(file));
+        self.has_committed &= is_any_left;
+        self.is_unpushed &= is_any_left;
+    }
+
     fn commit_found(&mut self) {
         (self.has_committed, self.is_unpushed) = (true, true);
     }
@@ -339,8 +347,16 @@ impl Undone {
 
     /// Returns whether the request that has no answer ended with a plan, which is told.
     fn is_planned(&self) -> bool {
-        let has_plan = ![&self.made_plan.0, &self.refused_plan, &self.plan_file].iter().all(|plan| plan.is_empty());
-        has_plan && self.unanswered == self.planned
+        self.has_plan() && self.unanswered == self.planned
+    }
+
+    fn has_plan(&self) -> bool {
+        ![&self.made_plan.0, &self.refused_plan, &self.plan_file].iter().all(|plan| plan.is_empty())
+    }
+
+    /// Returns the request for which a plan was made that is not carried out.
+    pub(super) fn planned_request(&self) -> Option<&str> {
+        (self.has_plan() && !self.planned.is_empty()).then_some(self.planned.as_str())
     }
 
     /// Records that the user stopped the agent.

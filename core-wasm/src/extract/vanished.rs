@@ -419,7 +419,7 @@ fn taken_out(lower: &str) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the files that a text names, with their folders or by a name that a project has once.
-fn files_in(said: &str) -> impl Iterator<Item = &str> {
+pub(super) fn files_in(said: &str) -> impl Iterator<Item = &str> {
     let is_end =
         |c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | '"' | '\'' | ',' | ';' | ':' | '*' | '[' | ']');
     said.split(is_end).map(|word| word.trim_matches('.').trim_start_matches("./")).filter(|word| {

@@ -84,6 +84,8 @@ pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
             }
             "reset" if is_git => effects.restores_all |= arguments.contains(&"--hard"),
             "restore" if is_git && arguments.contains(&"--staged") => {}
+            // One side of a conflict is chosen.
+            "restore" | "checkout" if is_git && arguments.iter().any(|word| matches!(*word, "--ours" | "--theirs")) => {}
             "restore" | "checkout" if is_git => {
                 effects.restores_all |= names.contains(&".");
                 effects.restored.extend(names.iter().filter_map(|name| inside(name)));

@@ -128,6 +128,7 @@ fn files_that_a_command_line_writes_and_removes() {
     assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md", "").restored, ["src/one.ts", "a.md"]);
     assert!(file_effects("git reset --hard", "").restores_all && file_effects("git checkout .", "").restores_all);
     assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md", ""), FileEffects::default());
+    assert!(file_effects("git checkout --theirs src/one.ts", "").restored.is_empty(), "one side of a conflict");
 }
 
 #[test]
@@ -382,4 +383,11 @@ fn what_a_tool_marks_as_its_error_comes_first() {
     let long = "[ERROR] The goal of the cart cannot be reached: no such profile\n[ERROR] Help 1";
     assert_eq!(error_line(long).unwrap(), "[ERROR] The goal of the cart cannot be reached: no such profile");
     assert_eq!(error_line("\u{1b}[31merror\u{1b}[0m: no till").unwrap(), "error: no till");
+}
+
+#[test]
+fn a_runner_of_packages_says_that_all_passed() {
+    let piped = "bun run test 2>&1 | tail -30";
+    assert!(passed(piped, "Tasks:    3 successful, 3 total\nCached:    2 cached, 3 total\n  Time:    250ms"));
+    assert!(!passed(piped, "Tasks:    2 successful, 3 total\nFailed:    till#test"));
 }

@@ -106,7 +106,7 @@ pub(crate) fn passed(command: &str, output: &str) -> bool {
     match class {
         Class::Test => match test_counts(output) {
             Some(counts) => counts.passed > 0 && counts.failed == 0,
-            None => lists_passed_packages(output),
+            None => lists_passed_packages(output) || all_tasks_passed(output),
         },
         _ => !output.lines().any(|line| is_definite_error(line.trim())),
     }
@@ -124,6 +124,16 @@ pub(crate) fn lists_passed_packages(output: &str) -> bool {
     let fails = |line: &str| ["FAIL", "--- FAIL", "panic:", "exit status"].iter().any(|sign| line.starts_with(sign));
     let mut lines = text::tail(output, 32 * 1024).lines().map(str::trim);
     lines.clone().any(is_passed) && !lines.any(fails)
+}
+
+/// Returns whether the output ends with the count of a runner that starts one task for each package, and all passed: "Tasks: 3 successful, 3
+/// total".
+fn all_tasks_passed(output: &str) -> bool {
+    let all = |line: &str| -> Option<bool> {
+        let (passed, total) = line.trim().strip_prefix("Tasks:")?.split_once(" successful, ")?;
+        Some(total.split_whitespace().next() == Some(passed.trim()))
+    };
+    text::tail(output, 2 * 1024).lines().rev().find_map(all) == Some(true)
 }
 
 /// The counts of a test run.

@@ -256,6 +256,7 @@ fn disputes_in_three_languages() {
         "linting is failing now",
         "thanks. That's not what happens in the till, it rounds before the tax",
         "are you certain about the till?",
+        "it should not stand in the header but below the total",
         "그건 아니고, 세금은 나중에 더해져",
         "음 고마워. 그건 아닌 것 같아",
         "本当ですか？",

@@ -63,6 +63,7 @@ pub(in crate::extract) fn blockers(answer: &str) -> Vec<String> {
             text::contains_any(&lower, &signs)
                 && !lower.starts_with("nothing")
                 && !lower.starts_with("no ")
+                && !text::contains_any(&lower, &["n't be blocked", "not be blocked", "no longer blocked", "not blocked"])
                 && !sentence.ends_with(['?', '？'])
                 && (16..300).contains(&sentence.chars().count())
         })

@@ -2,6 +2,7 @@
 
 use super::barred::{MIN_CAUSE, is_barred, is_barred_anywhere, points_back};
 use super::line::MIN_NAMES;
+use super::subject::Subject;
 use super::turn_result::{TurnResult, is_lead, share};
 use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
 use crate::extract::prose;
@@ -148,15 +149,9 @@ impl Results {
         if !signs::excuses(&said.to_lowercase()) {
             return false;
         }
-        let own = text::features(said);
-        let has_subject = |text: &str| {
-            let words = text::features(text);
-            own.iter().filter(|word| words.contains(word)).count() >= MIN_SUBJECT_WORDS
-        };
-        self.turns.iter().filter(|later| later.number > number && later.edited).any(|later| {
-            let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
-            said.any(|it| has_subject(&it.text))
-        })
+        let own = Subject::of_text(said);
+        let is_of = |it: &Statement| own.shares(&Subject::of_statement(it), 0, MIN_SUBJECT_WORDS);
+        self.is_told_after(number, |later| later.edited, is_of)
     }
 
     /// Returns whether a text of a turn says what is wrong, and a later turn that changed files says of the same that it is mended.
@@ -168,18 +163,23 @@ impl Results {
         if standing::is_deed(&lower) || !(is_fault || is_current) {
             return false;
         }
-        let (own, names) = (text::features(said), statement::names(said));
-        let is_of = |text: &str| {
-            let words = text::features(text);
-            let shared = own.iter().filter(|word| words.contains(word)).count();
-            let theirs = statement::names(text);
-            shared >= MIN_SUBJECT_WORDS && names.iter().any(|name| theirs.contains(name))
-        };
-        let is_later = |later: &&TurnResult| later.number > number && later.has_work();
-        self.turns.iter().filter(is_later).any(|later| {
-            let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
-            said.any(|it| (it.voice == Voice::Commit || standing::says_mended(&it.text.to_lowercase())) && is_of(&it.text))
+        let own = Subject::of_text(said);
+        self.is_told_after(number, TurnResult::has_work, |it| {
+            (it.voice == Voice::Commit || standing::says_mended(&it.text.to_lowercase()))
+                && own.shares(&Subject::of_statement(it), 1, MIN_SUBJECT_WORDS)
         })
+    }
+
+    /// Returns whether an answer or a commit of a later turn for which `is_meant` returns true is one that `tells` accepts.
+    fn is_told_after(
+        &self,
+        number: u32,
+        is_meant: impl Fn(&TurnResult) -> bool,
+        tells: impl Fn(&Statement) -> bool,
+    ) -> bool {
+        let mut later = self.turns.iter().filter(|later| later.number > number && !later.is_taken_back && is_meant(later));
+        let is_word = |it: &&Statement| matches!(it.voice, Voice::Answer | Voice::Commit);
+        later.any(|later| later.statements.iter().filter(is_word).any(&tells))
     }
 
     /// Returns whether a statement is what the human asked for first, which is told as the request.

@@ -20,32 +20,32 @@ impl Results {
     pub(super) fn handled(&self) -> Vec<Place> {
         let deeds: Vec<Vec<Subject>> = self.turns.iter().map(deeds).collect();
         let mut all = Vec::new();
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
+        for (at, turn) in self.without_work() {
             let later: Vec<&Subject> = deeds[at + 1..].iter().flatten().collect();
             if later.is_empty() {
                 continue;
             }
-            let all_found = turn.statements.iter().filter(|it| finds(it));
-            let found: Vec<&str> = all_found.map(title_of).filter(|title| is_title(title)).collect();
-            let is_done = |it: &&Statement| {
-                it.is_of_agent() && (finds(it) || found.contains(&title_of(it))) && {
+            let statements: Vec<(&Statement, bool)> = turn.statements.iter().map(|it| (it, finds(it))).collect();
+            let found: Vec<&str> = statements.iter().filter(|(_, finds)| *finds).map(|(it, _)| title_of(it)).collect();
+            let is_done = |(it, finds): &(&Statement, bool)| {
+                it.is_of_agent() && (*finds || (is_title(title_of(it)) && found.contains(&title_of(it)))) && {
                     let own = Subject::with_plain_words(it);
                     later.iter().any(|deed| own.shares(deed, MIN_NAMES, MIN_WORDS))
                 }
             };
-            let done: Vec<&Statement> = turn.statements.iter().filter(is_done).collect();
+            let done: Vec<bool> = statements.iter().map(is_done).collect();
             // A heading that is no finding itself, such as "Issues I found in the cart", stands above several.
             let is_alone = |title: &str| {
-                turn.statements.iter().filter(|it| title_of(it) == title && finds(it)).count() <= 1
-                    || turn.statements.iter().any(|it| it.form == Form::Heading && it.text == title && finds(it))
+                found.iter().filter(|known| **known == title).count() <= 1
+                    || statements.iter().any(|(it, finds)| *finds && it.form == Form::Heading && it.text == title)
             };
-            let titles: Vec<&str> =
-                done.iter().map(|it| title_of(it)).filter(|title| is_title(title) && is_alone(title)).collect();
-            let is_over = |it: &Statement| {
-                it.is_of_agent() && (done.iter().any(|over| std::ptr::eq(*over, it)) || titles.contains(&title_of(it)))
+            let titles = statements.iter().zip(&done).filter(|(_, is_done)| **is_done).map(|((it, _), _)| title_of(it));
+            let titles: Vec<&str> = titles.filter(|title| is_title(title) && is_alone(title)).collect();
+            let is_over = |number: &usize| {
+                let (it, _) = statements[*number];
+                it.is_of_agent() && (done[*number] || titles.contains(&title_of(it)))
             };
-            let places = turn.statements.iter().enumerate().filter(|(_, it)| is_over(it));
-            all.extend(places.map(|(number, _)| (at, number)));
+            all.extend((0..statements.len()).filter(is_over).map(|number| (at, number)));
         }
         all
     }
@@ -64,10 +64,10 @@ fn is_title(heading: &str) -> bool {
 fn deeds(turn: &TurnResult) -> Vec<Subject> {
     let is_deed = |it: &&Statement| {
         let lower = it.text.to_lowercase();
-        let tells = || [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(standing::is_deed));
-        it.voice == Voice::Commit || (it.voice == Voice::Answer && (tells() || standing::says_mended(&lower)))
+        it.voice == Voice::Commit
+            || (it.voice == Voice::Answer && (standing::tells_work(&lower) || standing::says_mended(&lower)))
     };
-    if !turn.edited || turn.reverted {
+    if !turn.edited || turn.reverted || turn.is_taken_back {
         return Vec::new();
     }
     turn.statements.iter().filter(|it| !puts_off(it)).filter(is_deed).map(Subject::with_plain_words).collect()

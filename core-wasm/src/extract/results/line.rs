@@ -86,7 +86,17 @@ impl TurnResult {
                 share_of(&words, |word| own.contains(word)) >= REPEATED || said.has(statement)
             }
         };
-        let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
+        // That a commit was made, and which one, is told with its subject. That it was pushed may not be known.
+        let only_names_commit = |it: &Statement| {
+            let is_named = |commit: &&Statement| {
+                let rest = it.text.replace(&commit.text, "");
+                rest.len() < it.text.len() && signs::only_reports_commit(&rest.replace(['`', '"'], " "))
+            };
+            let is_pushed = || text::contains_any(&it.text.to_lowercase(), &["push", "푸시", "プッシュ", "推送"]);
+            it.is_of_agent() && chosen.iter().filter(|it| is_subject(it)).any(is_named) && !is_pushed()
+        };
+        let holds = |it: &&Statement| !repeats(it) && !only_names_commit(it);
+        let chosen: Vec<&Statement> = chosen.iter().copied().filter(holds).collect();
         let mut line = join(chosen.iter().copied().filter(|statement| statement.voice == Voice::Human));
         let said: Vec<&Statement> = chosen.iter().copied().filter(|statement| statement.is_of_agent()).collect();
         // What was wrong before the last edit is not how the turn ended.
@@ -169,6 +179,11 @@ fn was_wrong(statement: &Statement) -> bool {
 }
 
 /// Returns the subject of each commit, with what its body adds.
+/// Returns whether a statement is the subject of a commit.
+fn is_subject(statement: &Statement) -> bool {
+    statement.voice == Voice::Commit && statement.place == 0
+}
+
 fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &Labels) -> String {
     let mut line = String::new();
     for statement in statements {

@@ -132,6 +132,17 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records which turns changed files only for a while, given their numbers. `stands` returns whether something that was changed until
+    /// a turn in the file of a name stands: an answer may sum up earlier work, too.
+    pub(super) fn take_back(&mut self, is_taken_back: impl Fn(u32) -> bool, stands: impl Fn(&str, u32) -> bool) {
+        for turn in &mut self.turns {
+            let mut named = turn.statements.iter().flat_map(|it| vanished::files_in(&it.text));
+            let mut sums_up = || named.any(|name| stands(name, turn.number));
+            turn.is_taken_back = turn.edited && is_taken_back(turn.number) && !sums_up();
+        }
+        self.judged.take();
+    }
+
     /// Records that a prompt asks to check what the latest turn said.
     pub(super) fn doubt(&mut self) {
         if let Some(last) = self.latest() {
@@ -153,6 +164,14 @@ impl Results {
     pub(super) fn find_real_cause(&mut self) {
         self.disprove();
         if let Some(last) = self.latest().filter(|last| last.disputed && !last.has_work()) {
+            (last.conceded, last.reverted) = (true, true);
+        }
+        self.judged.take();
+    }
+
+    /// Records that the agent set about what its latest answer offered, and found that nothing was wrong: nothing of the answer holds.
+    pub(super) fn offer_failed(&mut self) {
+        if let Some(last) = self.latest().filter(|last| !last.has_work()) {
             (last.conceded, last.reverted) = (true, true);
         }
         self.judged.take();
@@ -191,7 +210,8 @@ impl Results {
             // The number in "Line 12: the total" says nothing of what is written.
             let heads = |it: &Statement| holds(&it.heading.replace(|c: char| c.is_ascii_digit(), " "), said_in(it));
             let is_thought = for_search && !(turn.has_work() || turn.disputed || turn.conceded);
-            let before = is_thought.then(|| turn.clone());
+            let may_go = |it: &Statement| !stands(it) || (it.form == Form::Item && !it.heading.is_empty() && !heads(it));
+            let before = (is_thought && turn.statements.iter().any(may_go)).then(|| turn.clone());
             statement::retain_lists(&mut turn.statements, stands, heads, |it| is_own(&it.text));
             self.history.extend(before.filter(|before| before.statements.len() > turn.statements.len()));
         }
@@ -209,8 +229,8 @@ impl Results {
         self.judged.take();
     }
 
-    /// Forgets a commit in whose place another one was made, and what the agent said of its hash.
-    pub(super) fn commit_amended(&mut self, subject: &str, hash: &str) {
+    /// Forgets a commit that is not there any more, and what the agent said of its hash.
+    pub(super) fn commit_gone(&mut self, subject: &str, hash: &str) {
         if self.keep_all {
             return;
         }
@@ -234,6 +254,11 @@ impl Results {
     /// Returns the turns, oldest first.
     pub(super) fn turns(&self) -> &[TurnResult] {
         &self.turns
+    }
+
+    /// Returns the turns that changed nothing, with their places.
+    fn without_work(&self) -> impl Iterator<Item = (usize, &TurnResult)> {
+        self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work())
     }
 
     /// Returns what happened around the statements of one turn.
@@ -290,6 +315,8 @@ impl Results {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
                 let is_told = self.says_something(at, of_turn());
                 let line = if is_told { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
+                let is_past = self.turns[at].is_taken_back && !line.is_empty();
+                let line = if is_past { format!("{}: {line}", labels.taken_back) } else { line };
                 (!line.is_empty()).then_some((at, line))
             })
             .collect()

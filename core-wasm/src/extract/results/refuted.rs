@@ -66,7 +66,7 @@ impl Results {
     pub(super) fn refuted(&self) -> Vec<Place> {
         let refutations: Vec<Vec<Subject>> = self.turns.iter().map(refutations).collect();
         let mut all = Vec::new();
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
+        for (at, turn) in self.without_work() {
             let refuted: Vec<&Subject> = refutations[at + 1..].iter().flatten().collect();
             if refuted.is_empty() {
                 continue;

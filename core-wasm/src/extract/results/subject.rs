@@ -12,7 +12,11 @@ pub(super) struct Subject {
 
 impl Subject {
     pub(super) fn of_statement(statement: &Statement) -> Self {
-        Subject { names: statement::names(&statement.text), words: text::features(&statement.text) }
+        Self::of_text(&statement.text)
+    }
+
+    pub(super) fn of_text(said: &str) -> Self {
+        Subject { names: statement::names(said), words: text::features(said) }
     }
 
     /// Does the same, but a path counts as a name alone, and not as the words in it.

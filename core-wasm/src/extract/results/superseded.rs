@@ -73,7 +73,7 @@ impl Results {
         let finding = self.turns.iter().enumerate().filter(|(_, turn)| finds(turn));
         let real: Vec<(usize, Subject)> = finding.map(|(at, turn)| (at, Subject::of_turn(turn))).collect();
         let mut all = Vec::new();
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
+        for (at, turn) in self.without_work() {
             // What was changed between the two was done for the first cause.
             let next_work = (at + 1..self.turns.len()).find(|&later| self.turns[later].has_work());
             let is_next = |later: usize| later > at && next_work.is_none_or(|work| later <= work);
@@ -172,12 +172,11 @@ fn says_failing(statement: &Statement) -> bool {
 fn tells_failure(statement: &Statement) -> bool {
     let lower = statement.text.to_lowercase();
     let fails = || signs::is_failing(&lower) || text::contains_any_words(&lower, &["failure", "failures"]);
-    // "The test of the till fails - updated it" tells a cure.
-    let mends = || [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(standing::is_deed));
     let tests = ["test", "tests", "테스트", "テスト", "测试"];
     text::contains_any_words(&lower, &tests)
         && fails()
-        && !mends()
+        // "The test of the till fails - updated it" tells a cure.
+        && !standing::tells_work(&lower)
         && !standing::says_mended(&lower)
         && prose::signs(&lower).0 < MIN_CAUSE
 }

@@ -578,7 +578,7 @@ fn a_problem_takes_its_cure_with_it() {
 fn an_amended_commit_is_told_once_and_its_hash_is_gone() {
     let mut results = Results::default();
     results.push(turn("The commit `039dfc5` still has the old trailer of the shop.", "Round totals"));
-    results.commit_amended("Round totals", "039dfc5");
+    results.commit_gone("Round totals", "039dfc5");
     results.push(turn("The trailer names the new model of the shop.", "Round totals"));
     assert_eq!(chosen(&results), ["The trailer names the new model of the shop.", "Round totals"]);
 }

@@ -52,6 +52,9 @@ pub(in crate::extract) struct TurnResult {
     pub conceded: bool,
     /// Whether it also took back what the turn did.
     pub reverted: bool,
+    /// Whether later turns took back all that it changed in files.
+    #[serde(skip)]
+    pub is_taken_back: bool,
     /// Whether the turn proposed a plan that the user refused.
     pub is_refused: bool,
     /// Whether the prompt asks to carry out a plan.

@@ -121,6 +121,23 @@ pub(in crate::extract) fn disproves(said: &str) -> bool {
     text::sentences(text::head(said, 400)).iter().take(MAX_SENTENCES).any(is_sign)
 }
 
+/// Returns whether a sentence in lower case defends what seemed to be wrong or of no use: "The cache is actually needed".
+pub(in crate::extract) fn defends(lower: &str) -> bool {
+    const VERDICTS: [&str; 10] =
+        ["needed", "necessary", "required", "used", "in use", "correct", "right", "intentional", "intended", "valid"];
+    const WIDE: [&str; 7] =
+        ["실제로 필요", "실제로 사용", "実際には必要", "実際に必要", "実際に使われ", "实际上需要", "实际上是必要"];
+    const MARKS: [&str; 3] = ["actually ", "in fact ", "after all "];
+    let is_said = |(at, mark): (usize, &str)| {
+        let rest = lower[at + mark.len()..].trim_start_matches('*');
+        let before = lower[..at].trim_end();
+        let is_denied = before.ends_with("not") || before.ends_with("n't") || before.ends_with("never");
+        !is_denied && VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict))
+    };
+    !lower.ends_with(['?', '？'])
+        && (MARKS.iter().any(|mark| lower.match_indices(mark).any(is_said)) || text::contains_any(lower, &WIDE))
+}
+
 /// Returns whether a sentence in lower case says that the agent was wrong, wherever it says so.
 fn admits_mistake(lower: &str) -> bool {
     const SIGNS: [&str; 17] = [

@@ -12,7 +12,7 @@ mod tests;
 mod way;
 
 pub(super) use commits::{is_about_committing, is_about_pushing, is_failed_commit, only_reports_commit};
-pub(super) use concessions::{concedes, disproves, gives_in, only_admits, reverts, without_concession};
+pub(super) use concessions::{concedes, defends, disproves, gives_in, only_admits, reverts, without_concession};
 pub(super) use headings::{
     is_check_heading, is_clause_heading, is_fix_heading, is_plan, is_praise_heading, is_proposals, qualifies,
     says_what_to_change,

@@ -248,3 +248,17 @@ fn headings_of_fixes() {
     assert!(is_fix_heading("The Fix (2 files)") && is_fix_heading("2. Solution") && is_fix_heading("修正"));
     assert!(!is_fix_heading("Fix the till") && !is_fix_heading("The bug"));
 }
+
+#[test]
+fn what_seemed_to_be_of_no_use_is_defended() {
+    for said in [
+        "the second cache is actually needed: the till reads it.",
+        "`sum` is actually **correct**.",
+        "이 설정은 실제로 사용됩니다.",
+    ] {
+        assert!(defends(said), "{said}");
+    }
+    for said in ["it is not actually needed.", "is it actually needed?", "now the till actually works."] {
+        assert!(!defends(said), "{said}");
+    }
+}

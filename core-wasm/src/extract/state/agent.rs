@@ -233,6 +233,7 @@ impl State {
             disputed: false,
             conceded: false,
             reverted: false,
+            is_taken_back: false,
             is_refused: turn.is_refused,
             carries_plan: turn.carries_plan,
             consents: turn.consents,
@@ -303,10 +304,12 @@ impl State {
                 true => weighed,
                 false => String::new(),
             };
-            if self.turn.is_whole()
-                && text::sentences(&self.turn.answer).iter().take(MAX_FIRST).any(|it| names_real_cause(it))
-            {
+            let first = || text::sentences(&self.turn.answer).into_iter().take(MAX_FIRST);
+            if self.turn.is_whole() && first().any(|it| names_real_cause(&it)) {
                 self.results.find_real_cause();
+            }
+            if self.turn.is_whole() && self.turn.consents && first().any(|it| signs::defends(&it.to_lowercase())) {
+                self.results.offer_failed();
             }
             // A part of this turn is no answer to what its prompt disputes.
             if self.turn.is_whole() && signs::concedes(&self.turn.answer) {

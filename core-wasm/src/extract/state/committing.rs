@@ -104,6 +104,7 @@ impl State {
     /// Takes what a command line did with git beside its commits: stashes, remotes, pushes and another history.
     pub(super) fn git_ran(&mut self, command: &str, output: &str, failed: bool) {
         self.undone.stashed(command, output, failed);
+        self.stash_moved(command, output);
         self.undone.remotes_named(command, output);
         if commits::pushed_branch(command, output).is_some() {
             self.undone.pushed();
@@ -120,8 +121,73 @@ impl State {
             self.undone.command_passed(command);
             if commits::rewrites_history(command) {
                 self.commits.clear();
+                self.taken_back.history_rewritten();
             }
             self.hashes_printed(command, output);
+        }
+    }
+
+    /// Returns how many commits the session made that are still there.
+    pub(super) fn own_commits(&self) -> usize {
+        self.commits.iter().filter(|line| !commits::is_pull_request(line)).count()
+    }
+
+    /// Forgets the commits that a command line takes out of the branch, and what was said of them. Their changes may go with them.
+    pub(super) fn commits_dropped(&mut self, command: &str, output: &str) {
+        let own: Vec<String> = self.commits.iter().filter(|line| !commits::is_pull_request(line)).cloned().collect();
+        for (at, subject) in commits::reverted(command, output, &own).into_iter().rev() {
+            self.taken_back.commit_reverted(at, self.turns);
+            self.forget_commit(subject);
+        }
+        if commits::makes_branch(command) {
+            self.branched_after = own.len();
+        }
+        let reset = commits::reset(command, output, &own, &self.hashes);
+        // What another branch has is not lost.
+        let Some(reset) = reset.filter(|reset| reset.left >= self.branched_after) else { return };
+        for subject in &own[reset.left..] {
+            self.forget_commit(subject);
+        }
+        let is_any_left = reset.left > 0;
+        if reset.keeps_changes {
+            let files = self.files.paths().filter(|path| self.taken_back.is_edited_after(path, reset.left));
+            self.undone.commits_dropped(is_any_left, files);
+            self.taken_back.uncommitted(reset.left);
+        } else {
+            self.taken_back.reset_to(reset.left, self.turns);
+            self.undone.commits_dropped(is_any_left, std::iter::empty());
+            let gone: Vec<String> =
+                self.files.paths().filter(|path| self.taken_back.is_gone(path)).map(str::to_owned).collect();
+            for path in &gone {
+                self.vanished.file_removed(path, self.turns);
+            }
+            self.files.record_restoration(|path| gone.iter().any(|known| known == path));
+        }
+    }
+
+    /// Forgets a commit that is not there any more, and what was said of it.
+    fn forget_commit(&mut self, subject: &str) {
+        self.commits.retain(|known| known != subject);
+        self.memories.forget(|memory| memory.kind == "commit" && memory.title == subject);
+        let hash = self.hashes.iter().find(|(of, _)| of == subject).map(|(_, hash)| hash.clone()).unwrap_or_default();
+        self.hashes.retain(|(of, _)| of != subject);
+        self.results.commit_gone(subject, &hash);
+        self.turn.retain(|statement| !results::is_of_commit(statement, subject, &hash));
+    }
+
+    /// Records that a command line put changes into a stash, or took them out of it.
+    fn stash_moved(&mut self, command: &str, output: &str) {
+        for (subcommand, arguments) in commands::git_calls(command) {
+            match arguments.iter().find(|word| !word.starts_with('-')).map(String::as_str) {
+                _ if subcommand != "stash" => {}
+                None | Some("push" | "save") if output.contains("Saved working directory") => {
+                    self.taken_back.stashed(self.own_commits());
+                }
+                // What conflicts is taken over by hand.
+                Some("pop" | "apply" | "branch") => self.taken_back.brought_back(),
+                Some("drop" | "clear") => self.taken_back.stash_dropped(self.turns),
+                _ => {}
+            }
         }
     }
 
@@ -194,11 +260,8 @@ impl State {
         if commit.amends
             && let Some(at) = latest()
         {
-            let last = self.commits.remove(at);
-            self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
-            let hash = self.hashes.iter().find(|(of, _)| *of == last).map(|(_, hash)| hash.clone()).unwrap_or_default();
-            self.results.commit_amended(&last, &hash);
-            self.turn.retain(|statement| !results::is_of_commit(statement, &last, &hash));
+            let last = self.commits[at].clone();
+            self.forget_commit(&last);
         }
         let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
         self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());

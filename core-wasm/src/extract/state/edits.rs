@@ -109,6 +109,7 @@ impl State {
         self.text_written(file, &edit, source, settled);
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);
+        self.taken_back.edited(file, self.turns, self.own_commits());
         self.edit_compared(file, &edit, source, settled);
         self.failures.file_changed(file);
         for memory in self.failures.edit_passed(file, &tool_use.name, self.labels()) {
@@ -155,6 +156,9 @@ impl State {
         };
         if is_back {
             self.files.record_revert(file, edit.removed == 0);
+            if !self.files.paths().any(|known| known == file) {
+                self.taken_back.undone(file, self.turns);
+            }
             if self.undone.is_without_commit() && self.files.paths().next().is_none() {
                 _ = self.undone.found_clean();
             }
@@ -244,6 +248,8 @@ impl State {
     pub(super) fn files_restored(&mut self, is_restored: impl Fn(&str) -> bool + Copy) {
         self.undone.restored(is_restored);
         self.turn.restored(is_restored);
+        let commits = self.own_commits();
+        self.taken_back.restored(self.files.paths().filter(|path| is_restored(path)), self.turns, commits);
         if !self.undone.is_without_commit() {
             return;
         }
@@ -270,6 +276,7 @@ impl State {
         for (from, to) in &effects.moved {
             self.files.record_move(from, to);
             self.vanished.file_moved(from, to);
+            self.taken_back.file_moved(from, to);
         }
         for path in &in_folders {
             self.file_removed(path, true);
@@ -283,6 +290,7 @@ impl State {
             self.files.record_written(path);
             self.vanished.file_written(path);
             self.turn.add_file(path);
+            self.taken_back.edited(path, self.turns, self.own_commits());
             self.file_changed_by_command(path, true);
         }
         for path in &effects.manifests {

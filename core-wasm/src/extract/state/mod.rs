@@ -35,7 +35,9 @@ use crate::extract::references::References;
 use crate::extract::results::Results;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement;
+use crate::extract::taken_back::TakenBack;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
 use crate::extract::turn::Turn;
@@ -92,11 +94,14 @@ pub(super) struct State {
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
     vanished: Vanished,
+    taken_back: TakenBack,
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
     conventions: Conventions,
     pub(super) results: Results,
     pub(super) commits: Vec<String>,
+    /// How many commits the session had made when it made its latest branch.
+    branched_after: usize,
     /// The folders of repositories that the session made for trying something out, oldest first.
     trial_repositories: Vec<String>,
     /// The issues and pull requests that were looked up or filed.
@@ -291,6 +296,7 @@ impl State {
         // The seen lines are the largest part of the state and are not needed at its end.
         let seen = std::mem::take(&mut self.seen);
         let vanished = std::mem::take(&mut self.vanished);
+        let taken_back = std::mem::take(&mut self.taken_back);
         let mut end = self.clone();
         self.seen = seen;
         if let Some(message) = last_message {
@@ -305,9 +311,17 @@ impl State {
             end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
         }
         self.vanished = vanished;
+        let files = &end.files;
+        let stands = |name: &str, turn: u32| files.paths().any(|path| path.ends_with(name) && taken_back.stands(path, turn));
+        end.results.take_back(|turn| taken_back.is_of_turn(turn), stands);
+        end.results.retain(|said, turn| !taken_back.has_deed(said, turn), |_| false, false);
+        let is_undone = |said: &str, turn: u32| {
+            taken_back.has_deed(said, turn) || (taken_back.is_of_turn(turn) && standing::tells_work(&said.to_lowercase()))
+        };
+        end.memories.forget(|memory| memory.from_prose && is_undone(&memory.title, memory.turn));
+        self.taken_back = taken_back;
         let results = &end.results;
         let is_past = |said: &str, turn: u32| results.is_mended_after(said, turn) || results.is_fixed_after(said, turn);
-        let files = &end.files;
         end.memories.forget(|memory| is_overtaken(memory, files));
         end.memories.forget(|memory| memory.turn > 0 && is_past(&memory.title, memory.turn));
         end.forget_given_up();

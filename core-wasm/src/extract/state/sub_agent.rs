@@ -82,6 +82,9 @@ impl State {
     fn sub_agent_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         self.undone.command_ran(command);
+        if !is_error {
+            self.commits_dropped(command, output);
+        }
         self.commits_made(tool_use, output, is_error, commands::test_counts(output).is_some(), settled);
         self.git_ran(command, output, is_error);
     }
@@ -92,6 +95,7 @@ impl State {
             self.turn.file_edited(false);
         }
         self.turn.add_file(file);
+        self.taken_back.edited(file, self.turns, self.own_commits());
         self.failures.file_changed(file);
     }
 
@@ -107,6 +111,7 @@ impl State {
             if !is_other && !self.files.paths().any(|known| known == file) {
                 self.files.record_written(&file);
                 self.turn.add_file(&file);
+                self.taken_back.edited(&file, self.turns, self.own_commits());
             }
         }
     }

@@ -143,6 +143,9 @@ impl State {
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
             self.tests_counted(counts, class == commands::Class::Test && !commands::targets(command).is_empty());
+        } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
+            // What failed before is not the last run any more.
+            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
         }
         if class == commands::Class::Commit {
             self.hook_runs_tests |= counts.is_some() || commands::failed_tests_of_hook(output).is_some();
@@ -173,6 +176,9 @@ impl State {
         self.evidence.tests_of(command, counts.is_some());
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         self.ci_looked_at(command, output);
+        if !failed {
+            self.commits_dropped(command, output);
+        }
         let committed = self.commits_made(tool_use, output, is_error, counts.is_some(), settled);
         if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
             has_landed |= self.git_listed(listed);
@@ -180,6 +186,9 @@ impl State {
         has_landed |= self.git_showed(command, output);
         if has_landed {
             self.failures.commit_landed();
+        }
+        if has_landed || commits::says_clean(output) {
+            self.taken_back.landed(self.turns, self.own_commits());
         }
         self.git_ran(command, output, failed);
         self.pull_request_written(tool_use, output, failed, settled);
