@@ -82,7 +82,7 @@ impl State {
                 || !human::is_consent(prompt)
                 || !options::resolve_all(prompt, &self.last_answer).is_empty();
             let answer = if answers_last { &self.last_answer } else { &self.weighed }.clone();
-            self.record_choice(prompt, &answer, agreed_by, source, settled);
+            self.record_choice(prompt, &answer, about, agreed_by, source, settled);
         }
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { prompt }, about, source, settled);

@@ -10,7 +10,7 @@ use crate::said_by::SaidBy;
 use crate::text;
 
 /// The maximum length of what a ruling is about, in characters.
-const MAX_RULING_ABOUT: usize = 100;
+pub(super) const MAX_RULING_ABOUT: usize = 100;
 /// What is left or kept that only a pointer names.
 const POINTERS: &[&str] =
     &["leave it", "leave that", "keep it", "keep that", "skip it", "skip that", "drop it", "drop that"];
