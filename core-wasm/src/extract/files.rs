@@ -236,12 +236,9 @@ impl Files {
         self.changed.iter().map(change).collect()
     }
 
-    /// Returns the places in `changes` of the files that the session created and of those that it deleted.
-    pub(super) fn created_and_removed(&self) -> (Vec<usize>, Vec<usize>) {
-        let places = |holds: fn(&Changed) -> bool| {
-            self.changed.iter().enumerate().filter(|(_, file)| holds(file)).map(|(at, _)| at).collect()
-        };
-        (places(|file| file.is_new), places(|file| file.is_removed))
+    /// Returns the places in `changes` of the files that the session deleted.
+    pub(super) fn removed(&self) -> impl Iterator<Item = usize> {
+        self.changed.iter().enumerate().filter(|(_, file)| file.is_removed).map(|(at, _)| at)
     }
 
     /// Returns the paths, most recent last.
@@ -442,16 +439,14 @@ mod tests {
         files.record_removal("new.md", true);
         files.record_removal("old.md", false);
         assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
-        assert_eq!(files.created_and_removed(), (vec![], vec![0]));
+        assert_eq!(files.removed().collect::<Vec<_>>(), [0]);
         files.record_written("draft.md");
         files.record_written("old.md");
-        assert_eq!(files.created_and_removed().1, [0; 0], "it was written anew");
+        assert_eq!(files.removed().count(), 0, "it was written anew");
         assert!(files.is_own("draft.md") && !files.is_own("old.md"));
         files.record_removal("old.md", false);
-        assert_eq!(
-            (files.paths().collect::<Vec<_>>(), files.created_and_removed().1),
-            (vec!["draft.md", "old.md"], vec![1])
-        );
+        assert_eq!(files.paths().collect::<Vec<_>>(), ["draft.md", "old.md"]);
+        assert_eq!(files.removed().collect::<Vec<_>>(), [1]);
         files.record_removal("draft.md", true);
         files.record_restoration(|path| path == "old.md");
         assert_eq!(files.paths().count(), 0);
@@ -465,7 +460,7 @@ mod tests {
         files.record_removal("cart.ts", false);
         let all: Vec<_> = files.changes().into_iter().map(|it| (it.path, it.added, it.removed)).collect();
         assert_eq!(all, [("till.ts".to_owned(), 5, 2), ("cart.ts".to_owned(), 5, 2)]);
-        assert_eq!(files.created_and_removed(), (vec![], vec![1]));
+        assert_eq!(files.removed().collect::<Vec<_>>(), [1]);
         assert!(files.is_own("till.ts"), "nothing remains of it if it is moved again");
     }
 

@@ -97,11 +97,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
             attributes.push((name.to_owned(), own.join(" ")));
         }
     }
-    let (created, removed) = state.files.created_and_removed();
-    for (name, places) in [("created-files", created), ("removed-files", removed)] {
-        if !places.is_empty() {
-            attributes.push((name.to_owned(), places.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")));
-        }
+    let removed: Vec<String> = state.files.removed().map(|at| at.to_string()).collect();
+    if !removed.is_empty() {
+        attributes.push(("removed-files".to_owned(), removed.join(" ")));
     }
     SessionNotes {
         original_request,
