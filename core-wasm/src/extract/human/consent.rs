@@ -446,7 +446,7 @@ pub(in crate::extract) fn without_option_letter(said: &str) -> &str {
 
 /// Returns whether the prompt requests something of its own.
 pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
-    !is_chore(prompt) && !is_greeting(prompt)
+    !is_chore(prompt) && !is_greeting(prompt) && !is_bare_consent(prompt)
 }
 
 /// The maximum length of a prompt that says in a few words that something is merged, in characters.
