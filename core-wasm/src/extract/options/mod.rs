@@ -1,11 +1,13 @@
 //! Resolves the user's answer against the options that the agent proposed in prose.
 
+mod items;
 mod offer;
 mod reply;
 mod subject;
 
 use super::{clean, human, prose, questions, standing};
 use crate::text;
+pub(super) use items::{names_item, picked_items};
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
 
@@ -94,25 +96,6 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
         return replies;
     }
     resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).into_iter().collect()
-}
-
-/// Returns whether a prompt names an item of a list in the answer before it by its number: "let's begin with 2".
-pub(super) fn names_item(prompt: &str, answer: &str) -> bool {
-    /// "Add a page with 2 columns" has a number too.
-    const BEFORE: [&str; 7] = ["option", "item", "number", "point", "issue", "and", "address"];
-    const COUNTERS: [&str; 3] = ["번", "番", "つ目"];
-    let ids: Vec<String> = numbered_options(answer).into_iter().map(|option| option.id).collect();
-    let lower = prompt.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ')' | ':')).collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let names = |(at, word): (usize, &&str)| {
-        // "2번부터": a counter and a particle stand behind it.
-        let number = word.trim_start_matches('#');
-        let number = COUNTERS.iter().find_map(|counter| number.split_once(counter)).map_or(number, |(number, _)| number);
-        let stands_so = at == 0 || at + 1 == words.len() || number.len() < word.len() || BEFORE.contains(&words[at - 1]);
-        stands_so && ids.iter().any(|id| id == number)
-    };
-    prompt.chars().count() <= MAX_REPLIES_CHARS && words.iter().enumerate().any(names)
 }
 
 /// Returns the answers of a prompt to the numbered questions of an answer: "1. full".
@@ -1150,15 +1133,6 @@ mod tests {
         assert_eq!((resolved.asked.as_str(), resolved.what.as_str()), ("Which slips are printed?", "Both - always"));
         assert!(resolved.rejected.is_empty());
         assert_eq!(resolve("1", answer).unwrap().rejected, ["The last", "Both"]);
-    }
-
-    #[test]
-    fn an_item_is_named_by_its_number() {
-        let answer = "Two are open:\n\n1. The slip\n2. The drawer";
-        for said in ["let's begin with 2", "2번부터 해줘", "2番から始めて", "#2 please"] {
-            assert!(names_item(said, answer), "{said}");
-        }
-        assert!(!names_item("add a page with 2 columns", answer) && !names_item("3번부터 해줘", answer));
     }
 
     #[test]

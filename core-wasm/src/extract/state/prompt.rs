@@ -30,8 +30,12 @@ impl State {
         if !std::mem::take(&mut self.is_dequeued) {
             self.queue.clear();
         }
-        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
-        let substantive = human::is_substantive(&prompt);
+        let mut title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
+        let picked = options::picked_items(&prompt, &self.last_answer);
+        if !picked.is_empty() {
+            title = format!("{title} ({})", picked.join("; "));
+        }
+        let substantive = human::is_substantive(&prompt) || !picked.is_empty();
         self.record_prompt(&prompt, &about, is_from_program, &source, settled);
         for said in human::said_merged(&prompt) {
             for number in self.pull_requests_meant(&said) {
