@@ -604,6 +604,7 @@ fn what_a_human_settles_by_saying_how_it_is_not() {
         "The page does not load, and the cart is empty",
         "Is it not slow, just old?",
         "can you check the carts? don't change anything, just let me know",
+        "can you check the carts? don't fix anything, but just validate the sums",
     ] {
         assert!(settled_in_passing(other).is_empty(), "{other}");
     }
