@@ -108,8 +108,10 @@ impl Files {
         at: Option<u64>,
     ) {
         self.record_change_at(path, 0, 0, at);
-        let mut room = MAX_LINES.saturating_sub(self.changed.iter().map(|changed| changed.lines.len()).sum());
+        let known = self.changed.iter().map(|changed| changed.lines.len()).sum();
         let Some(changed) = self.changed.last_mut() else { return };
+        // Of a new file only the difference is told, so its lines need no room.
+        let mut room = if changed.is_new { 0 } else { MAX_LINES.saturating_sub(known) };
         if lines.clone().any(|(is_added, line)| !is_added && line.starts_with(CONFLICT)) {
             return;
         }
@@ -215,7 +217,8 @@ impl Files {
 
     /// Marks a file as created by this session.
     pub(super) fn record_creation(&mut self, path: &str) {
-        if let Some(changed) = self.changed.iter_mut().find(|changed| changed.path == path) {
+        self.record_change(path, 0, 0);
+        if let Some(changed) = self.changed.last_mut() {
             changed.is_new = true;
         }
     }
@@ -481,6 +484,19 @@ mod tests {
         files.record_revert("b.ts", false);
         files.record_revert("c.ts", true);
         assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(3, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn a_long_new_file_leaves_room_for_the_lines_of_others() {
+        let mut files = Files::default();
+        let new: Vec<String> = (0..=MAX_LINES).map(|number| format!("line {number}")).collect();
+        files.record_creation("new.ts");
+        files.record_lines("new.ts", new.iter().map(|line| (true, line.as_str())), None);
+        files.record_lines("new.ts", [(false, "line 1"), (true, "one")].into_iter(), None);
+        files.record_lines("a.ts", [(false, "open"), (true, "close")].into_iter(), None);
+        files.record_lines("a.ts", [(false, "close"), (true, "open")].into_iter(), None);
+        let sizes: Vec<_> = files.changes().iter().map(|it| (it.added as usize, it.removed)).collect();
+        assert_eq!(sizes, [(MAX_LINES + 1, 0), (0, 0)]);
     }
 
     #[test]
