@@ -611,6 +611,25 @@ fn what_a_human_settles_by_saying_how_it_is_not() {
 }
 
 #[test]
+fn a_request_in_the_form_of_a_question_asks_for_a_deed() {
+    for said in [
+        "カートの合計を丸めてくれる？",
+        "合計を丸めてもらえますか",
+        "합계를 반올림해줄 수 있어?",
+        "영수증을 고쳐주실 수 있나요?",
+    ] {
+        assert!(!only_asks(said) && is_demand(said), "{said}");
+    }
+    for said in [
+        "合計の計算を教えてくれる？",
+        "합계를 어떻게 계산하는지 알려줄 수 있어?",
+        "レジは丸めてくれますが、カートは丸めません",
+    ] {
+        assert!(!is_demand(said), "{said}");
+    }
+}
+
+#[test]
 fn to_resolve_conflicts_is_no_chore() {
     assert!(is_substantive("fix merge conflicts from main please") && is_substantive("머지 충돌 해결해줘"));
     assert!(!is_substantive("merge it please") && !is_substantive("commit and push"));
