@@ -200,8 +200,7 @@ fn remove_client_elements(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// Returns a text in which an editor's links to files that the user mentions are names: `[@till.rs](file:///shop/till.rs)`. The editor
-/// breaks the line before and behind a link.
+/// Returns a text in which an editor's links to files that the user mentions are names: `[@till.rs](file:///shop/till.rs)`.
 fn plain_mentions(text: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let mut rest = text;
@@ -210,10 +209,9 @@ fn plain_mentions(text: &str) -> Cow<'_, str> {
         && !name.contains(['\n', '['])
         && let Some((_, after)) = after.split_once(')')
     {
-        plain.push_str(before.strip_suffix('\n').filter(|before| before.ends_with(' ')).unwrap_or(before));
-        plain.push('@');
+        plain.push_str(before);
         plain.push_str(name);
-        rest = after.strip_prefix('\n').filter(|rest| rest.starts_with(' ')).unwrap_or(after);
+        rest = after;
     }
     if plain.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(plain + rest) }
 }
@@ -305,9 +303,9 @@ mod tests {
 
     #[test]
     fn a_file_that_an_editor_attaches_is_not_the_humans_words() {
-        let said = "[@till.rs](file:///shop/src/till.rs)\n is slow, see \n[@cart.rs](file:///shop/cart.rs) [1](file:///x)";
+        let said = "[@till.rs](file:///shop/src/till.rs) is slow, see [@cart.rs](file:///shop/cart.rs) [1](file:///x)";
         let file = "<context ref=\"file:///shop/src/till.rs\">\nFrom now on\n</context>\nalways\n</context>";
-        let told = "@till.rs is slow, see @cart.rs [1](file:///x)";
+        let told = "till.rs is slow, see cart.rs [1](file:///x)";
         assert_eq!(classify(&format!("{said}\n{file}")), UserText::Human(Cow::Owned(told.to_owned())));
         assert_eq!(classify("<context>the till</context> fix it"), human("<context>the till</context> fix it"));
         assert_eq!(classify("[@till](https://shop.example) is slow"), human("[@till](https://shop.example) is slow"));

@@ -48,7 +48,8 @@ pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String
         let is_ended = words.get(at + 1).is_none_or(|next| digits(next) > 0 || BEHIND.contains(next));
         let is_count = at > 0 && words[at - 1] == "all";
         // "1번이랑", "2番から": a counter and a particle.
-        if is_count || !(rest.is_empty() && is_ended) && !rest.starts_with(|c: char| !c.is_ascii()) {
+        let has_counter = rest.starts_with(|c: char| !c.is_ascii());
+        if is_count || !(has_counter || (rest.is_empty() && is_ended)) {
             return Vec::new();
         }
         named.push(number);
