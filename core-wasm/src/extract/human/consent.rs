@@ -116,7 +116,7 @@ pub(in crate::extract) fn without_lead(prompt: &str) -> &str {
 }
 
 /// Returns whether a sentence in Korean or Japanese is nothing but a yes, a no or thanks: "네, 그렇게 해주세요", "はい、お願いします".
-pub(in crate::extract) fn is_bare_consent(sentence: &str) -> bool {
+pub(super) fn is_bare_consent(sentence: &str) -> bool {
     const WORDS: [&str; 53] = [
         "네",
         "넵",

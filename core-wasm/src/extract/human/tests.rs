@@ -1,6 +1,6 @@
 //! Tests of how prompts are interpreted.
 
-use super::consent::is_chore;
+use super::consent::{is_bare_consent, is_chore};
 use super::*;
 use crate::extract::labels::labels;
 use crate::extract::prose;
@@ -767,6 +767,7 @@ fn a_yes_is_left_out_before_what_is_asked_for() {
     assert_eq!(summarized("좋아. 서랍은 왜 이렇게 느린 거야?"), "서랍은 왜 이렇게 느린 거야?");
     assert_eq!(summarized("はい、お願いします。レシートのテストも追加してください"), "レシートのテストも追加してください");
     assert_eq!(summarized("좋아."), "좋아.");
+    assert!(!is_substantive("아니 괜찮아") && !is_correction("아니 괜찮아") && !is_substantive("はい、お願いします"));
     assert!(is_bare_consent("네, 그렇게 해주세요.") && !is_bare_consent("어디야") && !is_bare_consent("네 서랍을 고쳐줘"));
 }
 
