@@ -500,7 +500,7 @@ What earlier sessions of this project left. It may be outdated: the user and the
 - Date: 2026-02-23
 - Asked: 가이드로 만드는 문서를 모두 한국어로 출력하도록 설정
 - Outcome: guide.md에 언어 정책 섹션을 추가했습니다. (커밋: "docs: 언어 정책 섹션을 추가하다")
-- Files: guide.md (+5), template.md (+5 −5)
+- Files: template.md (+5 −5), guide.md (+5)
 - Left undone: template.md 번역
 - Open errors: `npm run lint` 실패: 규칙을 찾을 수 없음
 
@@ -765,19 +765,21 @@ fn the_files_that_changed_most_are_named_and_the_others_counted() {
 }
 
 #[test]
-fn new_files_are_not_the_ones_that_are_left_out() {
+fn the_files_with_the_most_work_come_first() {
     let path = |number: u32| format!("src/a/rather/long/folder/for/a/part/number-{number:02}.ts");
     let mut notes = SessionNotes { outcome: "The importer is in parts.".into(), ..empty_notes() };
     notes.changes = (0..20).map(|number| change(&path(number), 100, 0)).collect();
-    notes.changes.extend([change("src/new.ts", 30, 0), change("Cargo.lock", 400, 90), change("src/old.ts", 3, 9)]);
-    notes.attributes = vec![("created-files".into(), "20 21".into()), ("removed-files".into(), "22".into())];
+    notes.changes.extend([change("src/cart.ts", 90, 50), change("src/cart.test.ts", 300, 0)]);
+    notes.changes.extend([change("Cargo.lock", 400, 90), change("src/old.ts", 3, 999)]);
+    notes.attributes = vec![("removed-files".into(), "23".into())];
     let files = |notes: SessionNotes| {
         let fake = Fake { sessions: vec![record("before", MONDAY, notes)], ..Fake::default() };
         let text = build(&request("startup", 9_500), &fake).expect("there is a page").text;
         text.lines().find(|line| line.starts_with("- Files")).expect("a line of files").to_owned()
     };
     let line = files(notes.clone());
-    assert!(line.contains("src/new.ts (+30)") && !line.contains("Cargo.lock") && !line.contains("old.ts"), "{line}");
+    assert!(line.starts_with("- Files: src/cart.ts (+90 −50), src/a/") && !line.contains("cart.test.ts"), "{line}");
+    assert!(!line.contains("Cargo.lock") && !line.contains("old.ts"), "{line}");
     notes.changes.truncate(0);
     notes.changes.extend([change("src/cart.ts", 3, 0), change("src/old.ts", 3, 9), change("/home/u/till/a.ts", 0, 0)]);
     notes.attributes = vec![("removed-files".into(), "1 2".into())];

@@ -1,5 +1,7 @@
 //! The line of the page that names the files which a session changed.
 
+use std::cmp::Reverse;
+
 use super::attributes::{attribute, places};
 use super::line;
 use super::page::{Entry, Page, SectionKind};
@@ -8,8 +10,8 @@ use crate::extract::clean;
 use crate::extract::files::{is_document, is_generated};
 use crate::text;
 
-/// From how many lines on a new file says something of the work.
-const MIN_NEW_LINES: u32 = 10;
+/// How many times as many lines a test or a document has for the same work.
+const BESIDE: u32 = 4;
 
 /// The maximum number of files on the line of changed files.
 const MAX_FILES: usize = 10;
@@ -17,7 +19,7 @@ const MAX_FILES: usize = 10;
 /// The maximum length of the line of changed files, in characters.
 const MAX_FILES_CHARS: usize = 480;
 
-/// Adds the files with the most changes, in the order of their last change, and the number of the others. Files outside the
+/// Adds the files with the most changes, the largest first, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
@@ -27,15 +29,14 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     });
     let state: Vec<String> = state.into_iter().chain(size).collect();
     let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
-    let (created, removed): (Vec<usize>, Vec<usize>) =
-        (places(notes, "created-files").collect(), places(notes, "removed-files").collect());
+    let removed: Vec<usize> = places(notes, "removed-files").collect();
     let own: Vec<String> = notes.changes.iter().map(|change| page.path(&change.path)).collect();
     let mut changes: Vec<FileChange> = Vec::new();
     for (at, change) in notes.changes.iter().enumerate() {
         let is_outside = clean::is_outside(&own[at]);
-        let (is_new, is_removed) = (created.contains(&at), removed.contains(&at));
+        let is_removed = removed.contains(&at);
         let checkout = if is_outside { other_checkout(&change.path, &own) } else { None };
-        changes.push(FileChange { change, is_outside, is_new, is_removed, checkout });
+        changes.push(FileChange { change, is_outside, is_removed, checkout });
     }
     // A script in a temporary folder is gone tomorrow, and the client keeps its own notes.
     let is_passing = |path: &str| is_temporary(path) || path.contains("/.claude/projects/");
@@ -43,19 +44,16 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     if changes.iter().any(|file| !file.is_outside) {
         changes.retain(|file| !file.is_outside || !is_passing(&file.change.path));
     }
-    let mut order: Vec<usize> = (0..changes.len()).collect();
-    order.sort_by_key(|&at| changes[at].rank());
-    let mut items: Vec<(usize, String)> = order.iter().map(|&at| (at, changes[at].text(page))).collect();
-    // What does not fit is what changed least, not what changed first.
+    changes.sort_by_key(FileChange::rank);
+    let mut items: Vec<String> = changes.iter().map(|file| file.text(page)).collect();
     let max_chars = MAX_FILES_CHARS - label.chars().count().min(MAX_FILES_CHARS / 2) - ", +999".len() - 2;
     let mut chars = 0;
-    let fits = |(number, (_, item)): (usize, &(usize, String))| {
+    let fits = |(number, item): (usize, &String)| {
         chars += item.chars().count() + 2;
         number == 0 || (number < MAX_FILES && chars <= max_chars)
     };
     let count = items.iter().enumerate().map(fits).take_while(|fits| *fits).count();
     items.truncate(count);
-    items.sort_by_key(|(at, _)| (changes[*at].is_outside, *at));
     let more = (changes.len() > count).then(|| format!("+{}", changes.len() - count));
     let files = joined(&items, &changes, more);
     page.add(kind, Entry::result_line(&label, &files, 0.9));
@@ -64,13 +62,15 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
 }
 
 /// Returns the files as they are told: those of the project, those of other checkouts of it, and those outside.
-fn joined(items: &[(usize, String)], changes: &[FileChange<'_>], more: Option<String>) -> String {
+fn joined(items: &[String], changes: &[FileChange<'_>], more: Option<String>) -> String {
     let of = |test: &dyn Fn(&FileChange<'_>) -> bool| -> Vec<String> {
-        items.iter().filter(|(at, _)| test(&changes[*at])).map(|(_, item)| item.clone()).collect()
+        items.iter().zip(changes).filter(|(_, file)| test(file)).map(|(item, _)| item.clone()).collect()
     };
     let mut inside = of(&|file| !file.is_outside);
     let outside = of(&|file| file.is_outside && file.checkout.is_none());
-    let mut checkouts: Vec<&str> = items.iter().filter_map(|(at, _)| changes[*at].checkout.map(|(root, _)| root)).collect();
+    let shown = &changes[..items.len()];
+    let mut checkouts: Vec<&str> = shown.iter().filter_map(|file| file.checkout.map(|(root, _)| root)).collect();
+    checkouts.sort_unstable();
     checkouts.dedup();
     if checkouts.is_empty() && (inside.is_empty() || outside.is_empty()) {
         return inside.into_iter().chain(outside).chain(more).collect::<Vec<_>>().join(", ");
@@ -110,31 +110,20 @@ fn is_temporary(path: &str) -> bool {
 struct FileChange<'a> {
     change: &'a Change,
     is_outside: bool,
-    is_new: bool,
     is_removed: bool,
     /// The root of another checkout of the project, and the path below it.
     checkout: Option<(&'a str, &'a str)>,
 }
 
 impl FileChange<'_> {
-    /// Returns what decides which files are left out if there are too many: the last.
-    fn rank(&self) -> (bool, u8, std::cmp::Reverse<u32>) {
-        let size = if self.is_removed { 0 } else { self.change.added.saturating_add(self.change.removed) };
-        (self.is_outside, self.kind(), std::cmp::Reverse(size))
-    }
-
-    /// Returns how much the kind of a file says of the work, from 0 on.
-    fn kind(&self) -> u8 {
-        // What is tested says more than its tests, which are often longer.
+    /// Returns the place of a file among the others: first what most work was done on, last what says nothing of the work.
+    fn rank(&self) -> (bool, bool, Reverse<u32>) {
         let path = self.change.path.as_str();
-        let is_test = text::contains_any(path, &[".test.", ".spec.", "_test."]);
-        if is_generated(path) {
-            3
-        } else if is_test || self.is_removed {
-            2
-        } else {
-            u8::from(!self.is_new || is_document(path) || self.change.added < MIN_NEW_LINES)
-        }
+        let size = self.change.added.saturating_add(self.change.removed);
+        // What is tested says more than its tests, which are often longer, and code says more than what describes it.
+        let is_beside = is_document(path) || text::contains_any(path, &[".test.", ".spec.", "_test.", "test_"]);
+        let work = if is_beside { size / BESIDE } else { size };
+        (self.is_outside, is_generated(path) || self.is_removed, Reverse(work))
     }
 
     /// Returns the file with the size of its change.
@@ -168,10 +157,9 @@ mod tests {
     #[test]
     fn files_of_another_checkout_stand_between_those_of_the_project_and_those_outside() {
         let change = Change { path: String::new(), added: 1, removed: 0 };
-        let file =
-            |is_outside, checkout| FileChange { change: &change, is_outside, is_new: false, is_removed: false, checkout };
+        let file = |is_outside, checkout| FileChange { change: &change, is_outside, is_removed: false, checkout };
         let changes = [file(false, None), file(true, Some(("/home/u/shop-2", "src/a.rs"))), file(true, None)];
-        let items = [(0, "src/b.rs".to_owned()), (1, "src/a.rs".to_owned()), (2, "/etc/till".to_owned())];
+        let items = ["src/b.rs".to_owned(), "src/a.rs".to_owned(), "/etc/till".to_owned()];
         assert_eq!(
             joined(&items, &changes, None),
             "src/b.rs; in the checkout /home/u/shop-2: src/a.rs; outside the project: /etc/till"

@@ -270,13 +270,20 @@ pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
     line + &rejected
 }
 
+/// The maximum length of the number or letter of an option with the word before it, in bytes.
+const MAX_NUMBER_BYTES: usize = 20;
+
 /// The least room for what was rejected, in characters.
 const MIN_REJECTED: usize = 12;
 
 /// Returns what names an option: its text up to what explains it.
 fn short_name(option: &str) -> Option<String> {
     let ends = [" — ", " – ", ": ", ". ", " ("];
-    let cut = |mark: &&str| option.find(*mark).filter(|at| *at >= 4);
+    // "Option 2" alone names nothing.
+    let is_number =
+        |at: &usize| option[..*at].rsplit(' ').next().is_some_and(|last| last.len() <= 2) && *at <= MAX_NUMBER_BYTES;
+    let start = option.find(": ").filter(is_number).map_or(0, |at| at + 2);
+    let cut = |mark: &&str| option[start..].find(*mark).filter(|at| *at >= 4).map(|at| start + at);
     let is_short = option.chars().count() <= MAX_REJECTED;
     let end = ends.iter().filter_map(cut).min().filter(|_| !is_short).unwrap_or(option.len());
     // What the user said is added at the end.
@@ -466,6 +473,11 @@ mod tests {
         );
         let long = "a reason that goes on and on ".repeat(6);
         assert_eq!(decision_line("Which? → A", &long, "B"), "Which? → A (rejected: B)", "no reason is cut");
+        let other = "Option 2: Print the slip of each till in the shop (twice, to be sure that none is lost)";
+        assert_eq!(
+            decision_line("Option 1: Once", "", other),
+            "Option 1: Once (rejected: Option 2: Print the slip of each till in the shop)"
+        );
         let long = format!("{} → Use A", "Which of the two? ".repeat(20));
         let line = decision_line(&long, "", &"B ".repeat(60));
         assert!(line.contains("… → Use A") && line.contains("(rejected: B"), "{line}");

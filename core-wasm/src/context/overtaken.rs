@@ -74,11 +74,13 @@ fn has_carried_out(notes: &SessionNotes, title: &str) -> bool {
     !notes.outcome.is_empty() && !notes.changes.is_empty() && !undone.any(|item| names(item, title))
 }
 
-/// Returns whether a session was asked for a plan, at first or later.
+/// Returns whether a session was asked for a plan, at first or later. How others called the issue that it was about asks for nothing.
 fn asks_for(notes: &SessionNotes, title: &str) -> bool {
+    let first = notes.original_request.as_str();
+    let first = attribute(notes, "request-about").and_then(|about| first.strip_suffix(about)).unwrap_or(first);
     let later = ["later-request", "more-requests"].into_iter().filter_map(|name| attribute(notes, name));
     // Each line is a request of its own.
-    later.flat_map(str::lines).chain([notes.original_request.as_str()]).any(|asked| names(asked, title))
+    later.flat_map(str::lines).chain([first]).any(|asked| names(asked, title))
 }
 
 /// Returns whether a text names a plan by its title, in whole words: a request for research names no plan "Search".
@@ -180,6 +182,11 @@ pub(super) mod tests {
             notes.attributes = vec![("more-requests".to_owned(), "open the\ntill by research".to_owned())];
         }
         assert!(!is_overtaken(&memory("plan", "1", "Open the Till"), &sessions, 12), "these are two requests");
+        if let Some(notes) = &mut sessions[0].notes {
+            notes.original_request = "fix #7 (\"Open the till\")".to_owned();
+            notes.attributes = vec![("request-about".to_owned(), " (\"Open the till\")".to_owned())];
+        }
+        assert!(!is_overtaken(&memory("plan", "1", "Open the Till"), &sessions, 12), "a title of somebody else");
         assert!(!is_overtaken(&memory("plan", "1", "Search"), &sessions, 12), "a word of another one");
     }
 

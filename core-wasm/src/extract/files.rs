@@ -108,8 +108,10 @@ impl Files {
         at: Option<u64>,
     ) {
         self.record_change_at(path, 0, 0, at);
-        let mut room = MAX_LINES.saturating_sub(self.changed.iter().map(|changed| changed.lines.len()).sum());
+        let known = self.changed.iter().map(|changed| changed.lines.len()).sum();
         let Some(changed) = self.changed.last_mut() else { return };
+        // Of a new file only the difference is told, so its lines need no room.
+        let mut room = if changed.is_new { 0 } else { MAX_LINES.saturating_sub(known) };
         if lines.clone().any(|(is_added, line)| !is_added && line.starts_with(CONFLICT)) {
             return;
         }
@@ -215,7 +217,8 @@ impl Files {
 
     /// Marks a file as created by this session.
     pub(super) fn record_creation(&mut self, path: &str) {
-        if let Some(changed) = self.changed.iter_mut().find(|changed| changed.path == path) {
+        self.record_change(path, 0, 0);
+        if let Some(changed) = self.changed.last_mut() {
             changed.is_new = true;
         }
     }
@@ -236,12 +239,9 @@ impl Files {
         self.changed.iter().map(change).collect()
     }
 
-    /// Returns the places in `changes` of the files that the session created and of those that it deleted.
-    pub(super) fn created_and_removed(&self) -> (Vec<usize>, Vec<usize>) {
-        let places = |holds: fn(&Changed) -> bool| {
-            self.changed.iter().enumerate().filter(|(_, file)| holds(file)).map(|(at, _)| at).collect()
-        };
-        (places(|file| file.is_new), places(|file| file.is_removed))
+    /// Returns the places in `changes` of the files that the session deleted.
+    pub(super) fn removed(&self) -> impl Iterator<Item = usize> {
+        self.changed.iter().enumerate().filter(|(_, file)| file.is_removed).map(|(at, _)| at)
     }
 
     /// Returns the paths, most recent last.
@@ -442,16 +442,14 @@ mod tests {
         files.record_removal("new.md", true);
         files.record_removal("old.md", false);
         assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
-        assert_eq!(files.created_and_removed(), (vec![], vec![0]));
+        assert_eq!(files.removed().collect::<Vec<_>>(), [0]);
         files.record_written("draft.md");
         files.record_written("old.md");
-        assert_eq!(files.created_and_removed().1, [0; 0], "it was written anew");
+        assert_eq!(files.removed().count(), 0, "it was written anew");
         assert!(files.is_own("draft.md") && !files.is_own("old.md"));
         files.record_removal("old.md", false);
-        assert_eq!(
-            (files.paths().collect::<Vec<_>>(), files.created_and_removed().1),
-            (vec!["draft.md", "old.md"], vec![1])
-        );
+        assert_eq!(files.paths().collect::<Vec<_>>(), ["draft.md", "old.md"]);
+        assert_eq!(files.removed().collect::<Vec<_>>(), [1]);
         files.record_removal("draft.md", true);
         files.record_restoration(|path| path == "old.md");
         assert_eq!(files.paths().count(), 0);
@@ -465,7 +463,7 @@ mod tests {
         files.record_removal("cart.ts", false);
         let all: Vec<_> = files.changes().into_iter().map(|it| (it.path, it.added, it.removed)).collect();
         assert_eq!(all, [("till.ts".to_owned(), 5, 2), ("cart.ts".to_owned(), 5, 2)]);
-        assert_eq!(files.created_and_removed(), (vec![], vec![1]));
+        assert_eq!(files.removed().collect::<Vec<_>>(), [1]);
         assert!(files.is_own("till.ts"), "nothing remains of it if it is moved again");
     }
 
@@ -486,6 +484,19 @@ mod tests {
         files.record_revert("b.ts", false);
         files.record_revert("c.ts", true);
         assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(3, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn a_long_new_file_leaves_room_for_the_lines_of_others() {
+        let mut files = Files::default();
+        let new: Vec<String> = (0..=MAX_LINES).map(|number| format!("line {number}")).collect();
+        files.record_creation("new.ts");
+        files.record_lines("new.ts", new.iter().map(|line| (true, line.as_str())), None);
+        files.record_lines("new.ts", [(false, "line 1"), (true, "one")].into_iter(), None);
+        files.record_lines("a.ts", [(false, "open"), (true, "close")].into_iter(), None);
+        files.record_lines("a.ts", [(false, "close"), (true, "open")].into_iter(), None);
+        let sizes: Vec<_> = files.changes().iter().map(|it| (it.added as usize, it.removed)).collect();
+        assert_eq!(sizes, [(MAX_LINES + 1, 0), (0, 0)]);
     }
 
     #[test]

@@ -67,6 +67,11 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let (results, given): (Vec<String>, Vec<Given>) =
         results.into_iter().map(|(result, given)| (without(&result, &elsewhere), given)).unzip();
     let mut attributes = attributes(state);
+    let about = about_request(state);
+    let original_request = format!("{}{about}", state.request);
+    if !about.is_empty() {
+        attributes.push(("request-about".to_owned(), about));
+    }
     let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
     let more = requests::others(state, &told);
     if !more.is_empty() {
@@ -92,14 +97,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
             attributes.push((name.to_owned(), own.join(" ")));
         }
     }
-    let (created, removed) = state.files.created_and_removed();
-    for (name, places) in [("created-files", created), ("removed-files", removed)] {
-        if !places.is_empty() {
-            attributes.push((name.to_owned(), places.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")));
-        }
+    let removed: Vec<String> = state.files.removed().map(|at| at.to_string()).collect();
+    if !removed.is_empty() {
+        attributes.push(("removed-files".to_owned(), removed.join(" ")));
     }
     SessionNotes {
-        original_request: told_request(state),
+        original_request,
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
         outcome,
         started: state.started,
@@ -132,13 +135,11 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// Returns the first request, with the title of the issue or pull request that it is about.
-fn told_request(state: &State) -> String {
+/// Returns what stands behind the first request: the title of the issue or pull request that it is about. May be empty.
+fn about_request(state: &State) -> String {
     let turn = state.results.turns().iter().find(|turn| turn.asked == state.request).map_or(1, |turn| turn.number);
-    match state.references.meant(&state.request, turn) {
-        Some(meant) if !state.request.is_empty() => format!("{} ({meant})", state.request),
-        _ => state.request.clone(),
-    }
+    let meant = state.references.meant(&state.request, turn).filter(|_| !state.request.is_empty());
+    meant.map(|meant| format!(" ({meant})")).unwrap_or_default()
 }
 
 /// Returns what is left to do, and `open_points` of the agent's answers that nothing else tells.

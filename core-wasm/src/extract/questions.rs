@@ -317,7 +317,10 @@ pub(super) fn read(questions: Raw<'_>) -> Vec<Question> {
                 if question.options.len() < 8 {
                     question.options.push(Choice {
                         label: strip_recommendation(&clean::line(&option.get_text("label").unwrap_or_default(), 160)),
-                        description: clean::line(&option.get_text("description").unwrap_or_default(), 300),
+                        description: strip_recommendation(&clean::line(
+                            &option.get_text("description").unwrap_or_default(),
+                            300,
+                        )),
                     });
                 }
             }),

@@ -7,6 +7,7 @@ use super::clean;
 use super::commands;
 use super::commits::{self, leading_number};
 use crate::text;
+use crate::transcript::json;
 
 /// The maximum number of references of each kind. The oldest is dropped first.
 const MAX_KNOWN: usize = 40;
@@ -62,12 +63,14 @@ impl References {
                 self.saw(&format!("{mark}{number}"), &title, turn, is_single);
             }
         }
-        if command.contains("gh issue create") {
-            let number = output
-                .split_whitespace()
-                .find_map(|word| word.rsplit_once("/issues/").and_then(|(_, it)| leading_number(it)));
-            if let (Some(number), Some(title)) = (number, commits::pull_request_title(command)) {
-                self.file(&format!("#{number}"), &title, turn);
+        let titles: Vec<Option<String>> =
+            command.split("gh issue create").skip(1).map(commits::pull_request_title).collect();
+        let numbers = output.split_whitespace().filter_map(|word| leading_number(word.rsplit_once("/issues/")?.1));
+        let numbers: Vec<u32> = numbers.collect();
+        // If one was not filed, nobody knows which.
+        if titles.len() == numbers.len() {
+            for (number, title) in numbers.iter().zip(titles) {
+                self.file(&format!("#{number}"), &title.unwrap_or_default(), turn);
             }
         }
     }
@@ -117,12 +120,17 @@ impl References {
     /// was looked up for it, if it speaks of one. None if it says the title itself.
     pub(super) fn meant(&self, request: &str, turn: u32) -> Option<String> {
         let lower = request.to_lowercase();
-        let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+        // "7번 PR의", "PRの": a number and a name stand without a space before Korean and Japanese.
+        let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
         let speaks_of_one = words.iter().any(|word| matches!(*word, "pr" | "prs" | "pull" | "review"));
         let is_named = |it: &&Reference| {
             let number = it.key.strip_prefix("PR ").unwrap_or(&it.key);
             match number.strip_prefix('#') {
-                Some(digits) => names_number(&words, digits) || has_key(&lower, number),
+                Some(digits) => {
+                    names_number(&words, digits)
+                        || has_key(&lower, number)
+                        || ["/pull/", "/issues/"].iter().any(|path| has_key(&lower, &format!("{path}{digits}")))
+                }
                 None => words.contains(&number.to_lowercase().as_str()),
             }
         };
@@ -134,11 +142,14 @@ impl References {
     }
 }
 
-/// Returns whether words name an issue or a pull request by its bare number: "review 7", ".../pull/7", but not "the 7 tests".
+/// Returns whether words name an issue or a pull request by its bare number: "PR 7", "review 7", but not "review 7 tests".
 fn names_number(words: &[&str], digits: &str) -> bool {
-    const BEFORE: [&str; 9] = ["pr", "prs", "pull", "request", "review", "issue", "issues", "ticket", "bug"];
-    let words: Vec<&&str> = words.iter().filter(|word| !word.is_empty()).collect();
-    words.windows(2).any(|pair| BEFORE.contains(pair[0]) && *pair[1] == digits)
+    const NOUNS: [&str; 7] = ["pr", "prs", "request", "issue", "issues", "ticket", "bug"];
+    const AFTER: [&str; 8] = ["and", "again", "for", "in", "now", "please", "then", "with"];
+    let words: Vec<&str> = words.iter().filter(|word| !word.is_empty()).copied().collect();
+    let is_number = |at: usize| words[at] == digits && words.get(at + 1).is_none_or(|next| AFTER.contains(next));
+    (1..words.len())
+        .any(|at| (NOUNS.contains(&words[at - 1]) && words[at] == digits) || (words[at - 1] == "review" && is_number(at)))
 }
 
 /// Returns whether a text has a key such as `#7`, and not only `#72`.
@@ -174,8 +185,16 @@ fn printed(output: &str, named: Option<u32>) -> Vec<(u32, String)> {
         .match_indices("\"number\":")
         .filter_map(|(at, name)| leading_number(output[at + name.len()..].trim_start()))
         .collect();
-    if let (Some(named), 1) = (named, titles.len()) {
-        numbers = vec![named];
+    // What the command line has may be another number, and the body may name other ones.
+    let mut own = None;
+    // A cut output has the fields before its end.
+    _ = json::read_fields(output.trim_start(), |name, value| {
+        if name == b"number" {
+            own = value.json().parse().ok();
+        }
+    });
+    if let (Some(number), 1) = (own.or(named), titles.len()) {
+        numbers = vec![number];
     }
     if numbers.len() == titles.len() { numbers.into_iter().zip(titles).collect() } else { Vec::new() }
 }
@@ -215,7 +234,14 @@ mod tests {
         assert_eq!(meant("let's debug shop-12", 2).as_deref(), Some("\"The 'night' till\""));
         assert_eq!(meant("round the total of 7 carts", 1), None);
         assert_eq!(meant("review the 8 failing tests", 2), None);
-        assert_eq!(meant("#8번 이슈 고쳐줘", 2).as_deref(), Some("\"Print the slip\""));
+        assert_eq!(meant("review 8 and merge it", 2).as_deref(), Some("\"Print the slip\""));
+        for said in ["#8번 이슈 고쳐줘", "PR 8번 고쳐줘", "PR 8のコメントに対応して"] {
+            assert_eq!(meant(said, 2).as_deref(), Some("\"Print the slip\""), "{said}");
+        }
+        for said in ["PR의 리뷰 코멘트 반영해줘", "PRのコメントに対応して"] {
+            assert_eq!(meant(said, 1).as_deref(), Some("PR #7 \"Round the total\""), "{said}");
+        }
+        assert_eq!(meant("review 8 failing tests", 2), None);
         assert_eq!(meant("review #7: round the total", 1), None, "it says the title");
     }
 
@@ -237,6 +263,8 @@ mod tests {
         references.command_ran("gh pr view --json number,title 2>&1 | head", r#"{"number":8,"title":"Print the slip"}"#, 2);
         assert_eq!(references.meant("/review 7", 3).as_deref(), Some("\"Round the total\""));
         assert_eq!(references.meant("look at the PR", 2).as_deref(), Some("PR #8 \"Print the slip\""));
+        references.command_ran("gh pr view slip/5 --json number,title", r#"{"number":9,"title":"Open the drawer"}"#, 3);
+        assert_eq!(references.meant("/review 9", 4).as_deref(), Some("\"Open the drawer\""));
     }
 
     #[test]
@@ -254,5 +282,10 @@ mod tests {
         );
         references.command_ran("gh issue create --title \"Print the date\"", "https://hub.example/shop/issues/5", 2);
         assert_eq!(references.filed().collect::<Vec<_>>(), ["SHOP-12 \"Parse slips once\"", "#5 \"Print the date\""]);
+        let two = "gh issue create --title \"Count the coins\"\ngh issue create --title 'Lock the drawer' --body x";
+        references.command_ran(two, "https://hub.example/shop/issues/6\nhttps://hub.example/shop/issues/7\n", 3);
+        references.command_ran(&two.replace("the", "a"), "https://hub.example/shop/issues/8\n", 4);
+        let filed: Vec<String> = references.filed().skip(2).collect();
+        assert_eq!(filed, ["#6 \"Count the coins\"", "#7 \"Lock the drawer\""]);
     }
 }

@@ -43,10 +43,7 @@ pub(super) fn latest(state: &State) -> Option<&str> {
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
     let is_open = state.undone.is_unanswered(later);
-    // A yes before a rule says nothing by itself.
-    let is_yes = human::is_bare_consent(later);
     (!later.is_empty()
-        && !is_yes
         && !is_open
         && !is_record
         && !is_same
@@ -81,7 +78,9 @@ pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
         if latest_of == Some(at) {
             before_latest = all.len();
         }
-        for asked in std::iter::once(&turn.asked).chain(&turn.added).filter_map(|asked| steering(asked, turn)) {
+        // What has no answer is told as left undone.
+        let all_asked = std::iter::once(&turn.asked).chain(&turn.added).filter(|asked| !state.undone.is_unanswered(asked));
+        for asked in all_asked.filter_map(|asked| steering(asked, turn)) {
             if !known(asked, &all) && !decided(asked) {
                 let weighs = (turn.edited || turn.committed) && !turn.added.iter().any(|added| added.ends_with(asked));
                 all.push((weighs, asked.to_owned()));

@@ -118,6 +118,7 @@ const CLIENT_ELEMENTS: &[&str] = &[
     "new-diagnostics",
     "system_instruction",
     "system-instruction",
+    "context ref=",
 ];
 
 /// Classifies a user text by its author.
@@ -187,16 +188,32 @@ pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// Removes the elements that the client adds. They may quote a file that contains such tags itself, so what stands between two
 /// elements of one name counts as quoted.
 fn remove_client_elements(text: &str) -> Cow<'_, str> {
+    let mut text = plain_mentions(text);
     if !text.contains('<') {
-        return Cow::Borrowed(text);
+        return text;
     }
-    let mut text = Cow::Borrowed(text);
     for name in CLIENT_ELEMENTS {
         while let Some(shorter) = remove_to_last(&text, name) {
             text = Cow::Owned(shorter);
         }
     }
     text
+}
+
+/// Returns a text in which an editor's links to files that the user mentions are names: `[@till.rs](file:///shop/till.rs)`.
+fn plain_mentions(text: &str) -> Cow<'_, str> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once("[@")
+        && let Some((name, after)) = link.split_once("](file:")
+        && !name.contains(['\n', '['])
+        && let Some((_, after)) = after.split_once(')')
+    {
+        plain.push_str(before);
+        plain.push_str(name);
+        rest = after;
+    }
+    if plain.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(plain + rest) }
 }
 
 /// Removes the first element with that name. Its opening tag may have attributes. An element that is never closed
@@ -208,10 +225,11 @@ pub(crate) fn remove_element(text: &str, name: &str) -> Option<String> {
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
 
-/// Like [`remove_element`], but up to the last closing tag with that name.
+/// Like [`remove_element`], but up to the last closing tag with that name. An attribute that the opening tag must have may stand behind the
+/// name.
 fn remove_to_last(text: &str, name: &str) -> Option<String> {
     let start = opening_tag(text, name)?;
-    let close = format!("</{name}>");
+    let close = format!("</{}>", name.split(' ').next().unwrap_or(name));
     let end = text[start..].rfind(&close).map_or(text.len(), |at| start + at + close.len());
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
@@ -220,7 +238,7 @@ fn remove_to_last(text: &str, name: &str) -> Option<String> {
 fn opening_tag(text: &str, name: &str) -> Option<usize> {
     let open = format!("<{name}");
     let mut all = text.match_indices(&open).map(|(at, _)| at);
-    all.find(|at| text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))
+    all.find(|at| name.ends_with('=') || text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))
 }
 
 /// Brings the agent's summary of its own context into one form. In the transcript, prose surrounds the summary; the
@@ -281,6 +299,16 @@ mod tests {
             classify("<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"),
             UserText::Human(Cow::Owned("fix <b>this</b>".to_owned()))
         );
+    }
+
+    #[test]
+    fn a_file_that_an_editor_attaches_is_not_the_humans_words() {
+        let said = "[@till.rs](file:///shop/src/till.rs) is slow, see [@cart.rs](file:///shop/cart.rs) [1](file:///x)";
+        let file = "<context ref=\"file:///shop/src/till.rs\">\nFrom now on\n</context>\nalways\n</context>";
+        let told = "till.rs is slow, see cart.rs [1](file:///x)";
+        assert_eq!(classify(&format!("{said}\n{file}")), UserText::Human(Cow::Owned(told.to_owned())));
+        assert_eq!(classify("<context>the till</context> fix it"), human("<context>the till</context> fix it"));
+        assert_eq!(classify("[@till](https://shop.example) is slow"), human("[@till](https://shop.example) is slow"));
     }
 
     #[test]

@@ -181,7 +181,14 @@ fn only_wants_answer(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     text::contains_any_words(
         &lower,
-        &["let me know", "don't change anything", "dont change anything", "do not change anything"],
+        &[
+            "let me know",
+            "don't change anything",
+            "dont change anything",
+            "do not change anything",
+            "don't fix anything",
+            "do not fix anything",
+        ],
     )
 }
 

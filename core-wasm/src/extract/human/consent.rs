@@ -116,7 +116,7 @@ pub(in crate::extract) fn without_lead(prompt: &str) -> &str {
 }
 
 /// Returns whether a sentence in Korean or Japanese is nothing but a yes, a no or thanks: "네, 그렇게 해주세요", "はい、お願いします".
-pub(in crate::extract) fn is_bare_consent(sentence: &str) -> bool {
+pub(super) fn is_bare_consent(sentence: &str) -> bool {
     const WORDS: [&str; 53] = [
         "네",
         "넵",
@@ -446,7 +446,7 @@ pub(in crate::extract) fn without_option_letter(said: &str) -> &str {
 
 /// Returns whether the prompt requests something of its own.
 pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
-    !is_chore(prompt) && !is_greeting(prompt)
+    !is_chore(prompt) && !is_greeting(prompt) && !is_bare_consent(prompt)
 }
 
 /// The maximum length of a prompt that says in a few words that something is merged, in characters.

@@ -1,6 +1,6 @@
 //! Corrections of the agent's work.
 
-use super::consent::asks_record;
+use super::consent::{asks_record, is_bare_consent};
 use super::rule::demands_of_product;
 use super::rule::remarks_on_text;
 use super::rule::strip_apostrophes;
@@ -328,7 +328,7 @@ fn is_harmless(lower: &str) -> bool {
     ];
     // "Do it again" says nothing of what was wrong.
     let only_repeats = lower.starts_with("다시") && lower.split_whitespace().count() <= MAX_REPEAT_WORDS;
-    only_repeats || says_only_no(lower) || OPENINGS.iter().any(|words| lower.starts_with(words))
+    only_repeats || says_only_no(lower) || is_bare_consent(lower) || OPENINGS.iter().any(|words| lower.starts_with(words))
 }
 
 /// Returns whether a Japanese sentence says little more than no: "いやいや、レビュー".

@@ -255,6 +255,27 @@ pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
     PromptForm::of(rest).orders
         || DEMANDS.iter().any(|verb| text::starts_with_words(rest, verb))
         || text::contains_any_words(&lower, &asks)
+        || requests_politely(&lower)
+}
+
+/// Returns whether a Korean or Japanese sentence asks for a deed in the form of a question: "丸めてくれる？", "고쳐줄 수 있어?".
+fn requests_politely(lower: &str) -> bool {
+    const FORMS: [&str; 11] = [
+        "てくれる",
+        "てくれます",
+        "てくれない",
+        "てもらえ",
+        "ていただけ",
+        "줄래",
+        "줄 수 있",
+        "주실래",
+        "주실 수 있",
+        "주시겠",
+        "주겠",
+    ];
+    const TELLS: [&str; 5] = ["教えて", "説明して", "알려", "설명해", "말해"];
+    let asks = lower.contains(['?', '？']) || lower.trim_end_matches(['.', '。']).ends_with('か');
+    asks && text::contains_any(lower, &FORMS) && !text::contains_any(lower, &TELLS)
 }
 
 /// Returns whether a request only asks what the agent has or can do: what the session is for comes after it.

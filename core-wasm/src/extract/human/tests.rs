@@ -1,6 +1,6 @@
 //! Tests of how prompts are interpreted.
 
-use super::consent::is_chore;
+use super::consent::{is_bare_consent, is_chore};
 use super::*;
 use crate::extract::labels::labels;
 use crate::extract::prose;
@@ -605,8 +605,28 @@ fn what_a_human_settles_by_saying_how_it_is_not() {
         "The page does not load, and the cart is empty",
         "Is it not slow, just old?",
         "can you check the carts? don't change anything, just let me know",
+        "can you check the carts? don't fix anything, but just validate the sums",
     ] {
         assert!(settled_in_passing(other).is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn a_request_in_the_form_of_a_question_asks_for_a_deed() {
+    for said in [
+        "カートの合計を丸めてくれる？",
+        "合計を丸めてもらえますか",
+        "합계를 반올림해줄 수 있어?",
+        "영수증을 고쳐주실 수 있나요?",
+    ] {
+        assert!(!only_asks(said) && is_demand(said), "{said}");
+    }
+    for said in [
+        "合計の計算を教えてくれる？",
+        "합계를 어떻게 계산하는지 알려줄 수 있어?",
+        "レジは丸めてくれますが、カートは丸めません",
+    ] {
+        assert!(!is_demand(said), "{said}");
     }
 }
 
@@ -748,6 +768,7 @@ fn a_yes_is_left_out_before_what_is_asked_for() {
     assert_eq!(summarized("좋아. 서랍은 왜 이렇게 느린 거야?"), "서랍은 왜 이렇게 느린 거야?");
     assert_eq!(summarized("はい、お願いします。レシートのテストも追加してください"), "レシートのテストも追加してください");
     assert_eq!(summarized("좋아."), "좋아.");
+    assert!(!is_substantive("아니 괜찮아") && !is_correction("아니 괜찮아") && !is_substantive("はい、お願いします"));
     assert!(is_bare_consent("네, 그렇게 해주세요.") && !is_bare_consent("어디야") && !is_bare_consent("네 서랍을 고쳐줘"));
 }
 

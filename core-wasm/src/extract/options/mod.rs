@@ -1,16 +1,21 @@
 //! Resolves the user's answer against the options that the agent proposed in prose.
 
+mod items;
 mod offer;
 mod reply;
+mod subject;
 
 use super::{clean, human, prose, questions, standing};
 use crate::text;
+pub(super) use items::{names_item, picked_items};
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
 
 /// A resolved decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Resolution {
+    /// The question to which the options belong. May be empty.
+    pub asked: String,
     /// The chosen option, or the proposal.
     pub what: String,
     /// The reason, as far as the agent gave one.
@@ -44,6 +49,13 @@ struct ProposedOption {
     name: String,
     title: String,
     body: String,
+}
+
+impl ProposedOption {
+    /// Returns whether both are the same option, whatever text is known to belong to it.
+    fn is(&self, other: &Self) -> bool {
+        (&self.id, &self.name, &self.title) == (&other.id, &other.name, &other.title)
+    }
 }
 
 /// Words that introduce an option, before its number or letter.
@@ -84,22 +96,6 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
         return replies;
     }
     resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).into_iter().collect()
-}
-
-/// Returns whether a prompt names an item of a list in the answer before it by its number: "let's begin with 2".
-pub(super) fn names_item(prompt: &str, answer: &str) -> bool {
-    /// "Add a page with 2 columns" has a number too.
-    const BEFORE: [&str; 7] = ["option", "item", "number", "point", "issue", "and", "address"];
-    let ids: Vec<String> = numbered_options(answer).into_iter().map(|option| option.id).collect();
-    let lower = prompt.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ')' | ':')).collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let names = |(at, word): (usize, &&str)| {
-        let number = word.trim_start_matches('#');
-        let stands_so = at == 0 || at + 1 == words.len() || number.len() < word.len() || BEFORE.contains(&words[at - 1]);
-        stands_so && ids.iter().any(|id| id == number)
-    };
-    prompt.chars().count() <= MAX_REPLIES_CHARS && words.iter().enumerate().any(names)
 }
 
 /// Returns the answers of a prompt to the numbered questions of an answer: "1. full".
@@ -253,7 +249,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return None;
     }
     // What comes next turns nothing down: "What would you like to do next?"
-    if options.len() >= 2 && !named.is_empty() && asks_what_is_next(answer) {
+    if options.len() >= 2 && !named.is_empty() && (asks_what_is_next(answer) || is_of_next_steps(answer, &options[0])) {
         return None;
     }
     // Numbered steps are no options unless the answer calls them so, or asks.
@@ -365,7 +361,10 @@ const MIN_OWN_WORDS: usize = 40;
 
 /// Returns whether an answer ends with the question what is to be done next.
 fn asks_what_is_next(answer: &str) -> bool {
-    const ASKS: [&str; 9] = [
+    const ASKS: [&str; 12] = [
+        "any of these",
+        "any of them",
+        "some of these",
         "do next",
         "tackle next",
         "work on next",
@@ -376,9 +375,25 @@ fn asks_what_is_next(answer: &str) -> bool {
         "次に何",
         "接下来做什么",
     ];
-    let last = text::sentences(text::tail(answer, MAX_QUESTION_TAIL)).pop().unwrap_or_default();
-    let lower = last.to_lowercase().replace('’', "'");
-    last.ends_with(['?', '？']) && text::contains_any_words(&lower, &ASKS)
+    let sentences = text::sentences(text::tail(answer, MAX_QUESTION_TAIL));
+    let last =
+        sentences.iter().rev().find(|said| said.ends_with(['?', '？'])).map(|said| said.to_lowercase().replace('’', "'"));
+    last.is_some_and(|last| text::contains_any_words(&last, &ASKS))
+}
+
+/// Returns whether the options of an answer, of which `first` is the first, stand below a heading for what may be done next.
+fn is_of_next_steps(answer: &str, first: &ProposedOption) -> bool {
+    const HEADINGS: [&str; 6] = ["next step", "what's next", "다음 단계", "次のステップ", "次の作業", "下一步"];
+    let mut heading = "";
+    for line in answer.lines().map(str::trim) {
+        if parse_numbered_option(first_cell(line)).is_some_and(|option| option.is(first)) {
+            break;
+        }
+        if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
+            heading = line;
+        }
+    }
+    text::contains_any(&heading.to_lowercase().replace('’', "'"), &HEADINGS)
 }
 
 /// Returns whether a prompt in lower case says of an option that it is none.
@@ -411,7 +426,7 @@ fn denies_option(lower: &str) -> bool {
 fn offers(lower: &str, answer: &str) -> bool {
     let said = answer.to_lowercase();
     let is_named = |word: &str| text::contains_words(&said, word) || text::contains_words(&said, &format!("{word}s"));
-    text::contains_any_words(&said, &["ways", "choices"])
+    text::contains_any_words(&said, &["ways", "choices", "options"])
         || OPTION_WORDS.iter().any(|word| text::contains_words(lower, word) && is_named(word))
         || text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
@@ -431,11 +446,14 @@ fn choose(options: &[ProposedOption], chosen: &[usize], answer: &str) -> Resolut
         clean::without_positions(title.trim_end_matches([':', '：'])).into_owned()
     };
     let what: Vec<String> = chosen.iter().map(|at| with_name(&options[*at], &title(at))).collect();
-    let rejected = (0..options.len()).filter(|at| !chosen.contains(at));
+    // Whoever takes both turns none of them down.
+    let takes_all = chosen.iter().any(|at| prose::takes_all(&label(&options[*at].title)));
+    let rejected = (0..options.len()).filter(|at| !chosen.contains(at) && !takes_all);
     let rejected = rejected.map(|at| with_name(&options[at], &label(&options[at].title))).collect();
     let why = chosen.first().map(|at| reason(&options[*at], answer)).unwrap_or_default();
     let why = if why.trim_end_matches(['.', '。']) == what.join("; ") { String::new() } else { why };
-    Resolution { what: text::clip(&what.join("; "), 240).into_owned(), why, rejected, ..Resolution::default() }
+    let asked = subject::question(answer, &options[0]);
+    Resolution { asked, what: text::clip(&what.join("; "), 240).into_owned(), why, rejected, ..Resolution::default() }
 }
 
 /// Returns a title without a bracket at its end that is never closed.
@@ -473,9 +491,8 @@ fn parse_options(answer: &str) -> Vec<ProposedOption> {
     for line in answer.lines() {
         let trimmed = line.trim();
         let indented = line.starts_with([' ', '\t']);
-        // A row of a table has its option in the first cell, and what it means in the others.
         let row = trimmed.strip_prefix('|').and_then(|row| row.split_once('|'));
-        let trimmed = row.map_or(trimmed, |(first, _)| first.trim());
+        let trimmed = first_cell(trimmed);
         if let Some(option) = parse_named_option(trimmed) {
             if !named.iter().any(|known| known.id == option.id) {
                 named.push(option);
@@ -510,6 +527,11 @@ fn parse_options(answer: &str) -> Vec<ProposedOption> {
         }
     }
     if named.len() >= 2 { named } else { numbered }
+}
+
+/// Returns a line without the cells behind the first one if it is a row of a table: that has the option, and the others what it means.
+fn first_cell(line: &str) -> &str {
+    line.strip_prefix('|').and_then(|row| row.split_once('|')).map_or(line, |(first, _)| first.trim())
 }
 
 /// Returns the items of the last numbered list of an answer.
@@ -1096,6 +1118,21 @@ mod tests {
         let steps = "Would you like to:\n1. **Run the tests** of the till\n2. **Start the work** on the slip\n3. **Review the plan**\n\n";
         assert!(resolve_all("1+2", &format!("{steps}What would you like to do next?")).is_empty());
         assert_eq!(resolve_all("1", &format!("{steps}Which one do you want?"))[0].rejected.len(), 2);
+        assert!(resolve_all("1", &format!("{steps}Shall I do any of these? I'd begin with the tests.")).is_empty());
+        let review =
+            "The slip is fine.\n\n### Next Steps\n\n1. **Quick fix** - rename the till\n2. **Merge** - as it is\n\nShall I?";
+        assert!(resolve_all("1", review).is_empty());
+        assert_eq!(resolve_all("1", &review.replace("Next Steps", "Two Ways"))[0].rejected, ["Merge"]);
+    }
+
+    #[test]
+    fn whoever_takes_both_turns_none_down() {
+        let answer =
+            "Which slips are printed?\n\n1. **The first** - at once\n2. **The last** - at night\n3. **Both** - always";
+        let resolved = resolve("3", answer).unwrap();
+        assert_eq!((resolved.asked.as_str(), resolved.what.as_str()), ("Which slips are printed?", "Both - always"));
+        assert!(resolved.rejected.is_empty());
+        assert_eq!(resolve("1", answer).unwrap().rejected, ["The last", "Both"]);
     }
 
     #[test]

@@ -103,6 +103,19 @@ pub(crate) fn chooses_nothing(answer: &str) -> bool {
     words.clone().any(takes) && words.all(|word| takes(word) || FILLERS.contains(&word) || WIDE_FILLERS.contains(&word))
 }
 
+/// Returns whether an option takes the others too: "Both strategies", "All of the above", "両方 + CI".
+pub(in crate::extract) fn takes_all(option: &str) -> bool {
+    const OPENINGS: [&str; 12] =
+        ["both", "all of", "all the above", "everything", "모두", "전부", "둘 다", "両方", "全部", "すべて", "全て", "两者"];
+    let lower = option.trim().to_lowercase();
+    OPENINGS.iter().any(|words| text::starts_with_words(&lower, words) || (!words.is_ascii() && lower.starts_with(words)))
+}
+
+/// Returns whether to leave an option says anything: it does not if the option lets the agent choose or puts the question off.
+pub(in crate::extract) fn can_be_rejected(option: &str) -> bool {
+    !puts_off(option) && !leaves_to_agent(option, false)
+}
+
 /// Returns whether an answer lets the agent choose. `is_own` says that it is in the user's own words, and no option's name.
 pub(in crate::extract) fn leaves_to_agent(answer: &str, is_own: bool) -> bool {
     let lower = answer.trim().to_lowercase().replace('’', "'");
@@ -117,7 +130,7 @@ pub(in crate::extract) fn leaves_to_agent(answer: &str, is_own: bool) -> bool {
 }
 
 /// Returns whether an option only puts the question off or leaves it open: "Skip the mockups for now". To turn it down decides nothing.
-pub(in crate::extract) fn puts_off(option: &str) -> bool {
+fn puts_off(option: &str) -> bool {
     const OPENINGS: [&str; 10] = [
         "none of",
         "not now",
@@ -175,6 +188,17 @@ mod tests {
         for option in ["Skip the slips of closed tills", "No drawer", "Later than midnight"] {
             assert!(!puts_off(option), "{option}");
         }
+    }
+
+    #[test]
+    fn an_option_that_takes_the_others_too() {
+        for option in ["Both tills", "All of the above", "両方 + 夜のレジ", "둘 다", "全部やる"] {
+            assert!(takes_all(option), "{option}");
+        }
+        for option in ["All-or-nothing", "The night till", "レジ両方ではない"] {
+            assert!(!takes_all(option), "{option}");
+        }
+        assert!(!can_be_rejected("You decide") && !can_be_rejected("Not now") && can_be_rejected("Both tills"));
     }
 
     #[test]

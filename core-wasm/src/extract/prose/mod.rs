@@ -16,7 +16,7 @@ mod retraction;
 mod tests;
 
 pub(super) use acknowledgement::{acknowledged, recommended};
-pub(super) use answers::{asks_to_go_on, leaves_to_agent, puts_off};
+pub(super) use answers::{asks_to_go_on, can_be_rejected, leaves_to_agent, takes_all};
 pub(crate) use answers::{chooses_nothing, is_of_its_day};
 pub(super) use document::{decisions, declared_decisions, findings, gist};
 pub(crate) use ending::checked;

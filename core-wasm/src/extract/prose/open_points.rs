@@ -176,10 +176,22 @@ const WAITS: &[&str] = &[
     "was denied",
     "were denied",
     "아직",
+    "미구현입니다",
+    "미구현 상태",
+    "미완료입니다",
+    "구현되지 않았습니다",
+    "구현하지 않았습니다",
     "필요합니다",
     "해야 합니다",
     "하셔야",
     "まだ",
+    "未実装です",
+    "未実装のまま",
+    "未対応です",
+    "未対応のまま",
+    "未着手です",
+    "未完了です",
+    "実装していません",
     "必要があります",
     "してください",
     "尚未",
@@ -435,6 +447,9 @@ mod tests {
     #[test]
     fn what_is_open_takes_fewer_characters_in_scripts_that_say_more_in_one() {
         assert_eq!(open_points("レシートの印刷はまだ手動です。"), ["レシートの印刷はまだ手動です。"]);
+        assert_eq!(open_points("`cart.ts` を直しました。返金の丸めは未実装です。"), ["返金の丸めは未実装です。"]);
+        assert_eq!(open_points("영수증에 날짜를 넣었습니다. 환불 영수증은 미구현입니다."), ["환불 영수증은 미구현입니다."]);
+        assert!(open_points("未実装の丸めを実装しました。").is_empty());
         assert_eq!(open_points("**다음 단계**\n- [ ] 서랍의 영수증 인쇄"), ["서랍의 영수증 인쇄"]);
         assert!(open_points("ほかに直したい点があれば教えてください。").is_empty());
         assert_eq!(open_points("**今後の課題**:\n- 引き出しの確認が未対応です\n- 印刷"), ["引き出しの確認が未対応です"]);

@@ -109,10 +109,10 @@ impl State {
         if commits::pushed_branch(command, output).is_some() {
             self.undone.pushed();
         }
-        for tag in commits::pushed_tags(command, output) {
+        for (tag, is_there) in commits::pushed_tags(command, output) {
             let tag = text::clip(tag, MAX_TAG_CHARS).into_owned();
             self.tags.retain(|known| *known != tag);
-            self.tags.push(tag);
+            self.tags.extend(Some(tag).filter(|_| is_there));
             let extra = self.tags.len().saturating_sub(MAX_TAGS);
             self.tags.drain(..extra);
         }

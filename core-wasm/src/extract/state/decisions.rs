@@ -1,6 +1,7 @@
 //! Decisions: choices among what the agent proposed, what a plan or an answer declares, and what the user takes back.
 
 use super::State;
+use super::rulings::MAX_RULING_ABOUT;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
 use crate::extract::labels::Labels;
@@ -19,11 +20,13 @@ const MIN_SHARED_WORDS: usize = 2;
 const MAX_BARE_WITHDRAWAL: usize = 24;
 
 impl State {
-    /// Records what a prompt decides of an answer: a consent or a choice turns the agent's proposal into a decision.
+    /// Records what a prompt decides of an answer: a consent or a choice turns the agent's proposal into a decision. `about` is what was
+    /// asked for before.
     pub(super) fn record_choice(
         &mut self,
         prompt: &str,
         answer: &str,
+        about: &str,
         said_by: SaidBy,
         source: &LineRef,
         settled: &mut Vec<Draft>,
@@ -35,6 +38,7 @@ impl State {
         let chose = |resolved: &options::Resolution| {
             resolved.is_own
                 || resolved.is_weighed
+                || !resolved.asked.is_empty()
                 || !resolved.rejected.is_empty()
                 || (prose::checked(&resolved.what).is_none()
                     && !prose::is_procedure(&resolved.what)
@@ -42,9 +46,20 @@ impl State {
         };
         let all = options::resolve_all(prompt, answer);
         let chose = |resolved: &options::Resolution| chose(resolved) && !resolved.is_of_session();
-        for (number, resolved) in all.into_iter().filter(chose).enumerate() {
+        // An option that was picked by its letter is no subject of the next choice.
+        let about = Some(about).filter(|about| human::stands_alone(about) && human::without_option_letter(about) == *about);
+        for (number, mut resolved) in all.into_iter().filter(chose).enumerate() {
+            resolved.rejected.retain(|option| prose::can_be_rejected(option));
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
-            let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
+            // An option alone does not say what was decided about.
+            let what = if !resolved.asked.is_empty() {
+                format!("{} → {}", resolved.asked, resolved.what)
+            } else if let Some(about) = about.filter(|_| !resolved.rejected.is_empty() && !resolved.is_own) {
+                format!("{} ({}: {})", resolved.what, self.labels().about, text::clip(about, MAX_RULING_ABOUT))
+            } else {
+                resolved.what
+            };
+            let content = decision_text(&what, &resolved.why, &resolved.rejected, self.labels());
             let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own;
             let content = if is_quoted { format!("{content} (\"{said}\")") } else { content };
             let is_light = resolved.rejected.is_empty() && !resolved.is_own && !resolved.is_weighed;
@@ -53,7 +68,7 @@ impl State {
                 if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
             let memory = SessionMemory {
                 key,
-                title: resolved.what,
+                title: what,
                 why: resolved.why,
                 rejected: resolved.rejected,
                 content,

@@ -102,10 +102,10 @@ impl State {
         self.mended_findings(file);
         self.count_names(file, &edit);
         let lines = edit.lines();
-        self.files.record_lines(file, lines.iter().map(|(is_added, line)| (*is_added, line.as_str())), source.at);
         if edit.is_creation {
             self.files.record_creation(file);
         }
+        self.files.record_lines(file, lines.iter().map(|(is_added, line)| (*is_added, line.as_str())), source.at);
         self.text_written(file, &edit, source, settled);
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);

@@ -30,8 +30,12 @@ impl State {
         if !std::mem::take(&mut self.is_dequeued) {
             self.queue.clear();
         }
-        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
-        let substantive = human::is_substantive(&prompt);
+        let mut title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
+        let picked = options::picked_items(&prompt, &self.last_answer);
+        if !picked.is_empty() {
+            title = format!("{title} ({})", picked.join("; "));
+        }
+        let substantive = human::is_substantive(&prompt) || !picked.is_empty();
         self.record_prompt(&prompt, &about, is_from_program, &source, settled);
         for said in human::said_merged(&prompt) {
             for number in self.pull_requests_meant(&said) {
@@ -82,7 +86,7 @@ impl State {
                 || !human::is_consent(prompt)
                 || !options::resolve_all(prompt, &self.last_answer).is_empty();
             let answer = if answers_last { &self.last_answer } else { &self.weighed }.clone();
-            self.record_choice(prompt, &answer, agreed_by, source, settled);
+            self.record_choice(prompt, &answer, about, agreed_by, source, settled);
         }
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { prompt }, about, source, settled);

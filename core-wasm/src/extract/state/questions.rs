@@ -143,8 +143,9 @@ fn answered_question(question: &Question, key: String, source: &LineRef, labels:
     let why = text::clip(&why.join("; "), 300).into_owned();
     let what = format!("{} → {}", question.short_text(), question.answer);
     // An answer in the user's own words may take up an option as well as leave it.
-    let mut rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
-    rejected.retain(|option| !prose::puts_off(option));
+    let takes_all = chosen.is_empty() || chosen.iter().any(|choice| prose::takes_all(&choice.label));
+    let mut rejected = if takes_all { Vec::new() } else { question.rejected() };
+    rejected.retain(|option| prose::can_be_rejected(option));
     let content = decision_text(&what, &why, &rejected, labels);
     // To take everything that is offered, or to let the agent go on, rules nothing out.
     let importance = if question.says_little() { 70 } else { 80 };

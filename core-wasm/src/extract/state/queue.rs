@@ -105,7 +105,7 @@ impl State {
         if !self.record_late_answer(&text, source, settled) {
             // What the agent said in this turn is what the user answers while it works.
             let answer = self.turn.answer.clone();
-            self.record_choice(&text, &answer, SaidBy::Human, source, settled);
+            self.record_choice(&text, &answer, &about, SaidBy::Human, source, settled);
         }
         self.record_directives(&text, &about, source, settled);
         self.record_settled(&text, &about, source, settled);

@@ -15,9 +15,7 @@ impl State {
     /// Takes a prompt as the request, as a later one, or as what completes it. `title` is what the prompt asks for.
     pub(super) fn request_of_prompt(&mut self, prompt: &str, title: &str, substantive: bool) {
         if substantive {
-            if !human::is_bare_consent(title) {
-                self.undone.asked(title);
-            }
+            self.undone.asked(title);
             if self.request.is_empty() {
                 title.clone_into(&mut self.request);
                 self.request_only_asks = human::only_asks(title) || human::is_paste(prompt);
@@ -26,6 +24,10 @@ impl State {
             }
         } else if human::asks_chore(prompt) {
             self.undone.asked_for_chore(title);
+        } else if human::is_consent(prompt) && !self.open_question.is_empty() {
+            // What the agent offered is asked for now.
+            let accepted = self.told_question();
+            self.undone.asked_for_chore(&accepted);
         }
         // What a command asked back for belongs to the request: "/review", "181".
         let is_bare = self.request.starts_with('/') && !self.request.contains(char::is_whitespace);

@@ -10,19 +10,20 @@ use crate::said_by::SaidBy;
 use crate::text;
 
 /// The maximum length of what a ruling is about, in characters.
-const MAX_RULING_ABOUT: usize = 100;
-/// What is left or kept that only a pointer names.
-const POINTERS: &[&str] =
-    &["leave it", "leave that", "keep it", "keep that", "skip it", "skip that", "drop it", "drop that"];
+pub(super) const MAX_RULING_ABOUT: usize = 100;
 
 impl State {
     /// Records what the user settles in passing, with what was asked for before if it only points there.
     pub(super) fn record_settled(&mut self, prompt: &str, about: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let labels = self.labels();
         for said in human::settled_in_passing(prompt) {
-            let points = !about.is_empty() && POINTERS.iter().any(|word| text::contains_words(&said.to_lowercase(), word));
-            let said =
-                if points { format!("{said} ({}: {})", labels.about, text::clip(about, MAX_ABOUT_CHARS)) } else { said };
+            // Behind another sentence it points there.
+            let is_first = text::first_sentence(prompt).is_some_and(|first| first == said);
+            let said = if !about.is_empty() && is_first && human::points_back(&said) {
+                format!("{said} ({}: {})", labels.about, text::clip(about, MAX_ABOUT_CHARS))
+            } else {
+                said
+            };
             self.record_decided("settled", said, SaidBy::Human, 70, source, settled);
         }
     }

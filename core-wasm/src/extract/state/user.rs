@@ -24,7 +24,7 @@ impl State {
         if line.is_meta {
             return;
         }
-        let mut prompt = String::new();
+        let (mut prompt, mut goes_on) = (String::new(), false);
         // What the client writes by itself, such as records of `/clear`, may be from days before the first prompt.
         let mut is_of_client = true;
         let mut is_from_program = line.is_from_program();
@@ -34,8 +34,12 @@ impl State {
                 let said = user_text::classify(&text);
                 is_of_client &= said == UserText::Machine;
                 match said {
-                    UserText::Human(text) => join(&mut prompt, &text),
-                    UserText::Command(command) => join(&mut prompt, &command),
+                    UserText::Human(said) => {
+                        // Editors send a mention of a file as a text of its own, in the middle of a sentence.
+                        join(&mut prompt, &said, goes_on || text.starts_with(' '));
+                        goes_on = text.ends_with(' ');
+                    }
+                    UserText::Command(command) => join(&mut prompt, &command, false),
                     // It is what this session is for. Later ones are reports and notices.
                     UserText::Teammate(text) if self.turns == 0 && prompt.is_empty() => {
                         is_from_program = true;
@@ -117,13 +121,10 @@ impl State {
     }
 }
 
-/// Adds a part of a prompt to the parts before it.
-fn join(all: &mut String, text: &str) {
+/// Adds a part of a prompt to the parts before it, whose sentence may go on.
+fn join(all: &mut String, text: &str, goes_on: bool) {
     if !all.is_empty() {
-        // Editors send a mention of a file as a text of its own, and the sentence goes on after it.
-        let last = all.lines().last().unwrap_or_default().trim();
-        let is_mention = last.starts_with("[@") && last.ends_with(')');
-        all.push_str(if is_mention { " " } else { "\n\n" });
+        all.push_str(if goes_on { " " } else { "\n\n" });
     }
     all.push_str(text);
 }
