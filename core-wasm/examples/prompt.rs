@@ -97,10 +97,12 @@ fn memory(hit: &Value) -> Memory {
         keywords: Vec::new(),
         files: Vec::new(),
         importance: 0.5,
-        created: 0,
+        // The day and who said it take room in the line.
+        created: text("created_at").parse().map_or(0, |at: jiff::Timestamp| at.as_millisecond().try_into().unwrap_or(0)),
         seen: 1,
         score,
         attributes: vec![
+            ("said-by".to_owned(), text("said_by")),
             ("match.words".to_owned(), words.join(" ")),
             ("match.cosine".to_owned(), hit["why"]["cosine"].as_f64().unwrap_or(0.0).to_string()),
         ],
