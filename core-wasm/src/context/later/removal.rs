@@ -125,7 +125,7 @@ pub(super) fn taken_out(part: &str) -> Vec<String> {
 
 /// Returns whether the words before a name, in lower case, say that somebody took it out or that nothing uses it.
 fn is_behind_removal(before: &str) -> bool {
-    let before = before.trim_end_matches("`").trim_end();
+    let before = before.trim_end_matches('`').trim_end();
     if UNUSED.iter().any(|words| before.ends_with(words)) {
         return true;
     }

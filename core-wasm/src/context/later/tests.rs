@@ -244,7 +244,9 @@ fn a_session_that_is_not_listed_may_still_run() {
     let unknown = |created| Memory { session_id: "other".to_owned(), created, ..memory("decision", "`openDrawer` locks") };
     assert!(!has_overtaken(&unknown(10), session(&[], "Removed `openDrawer()`.")));
     let mut many = vec![session(&[], "Removed `openDrawer()`."); MAX_SESSIONS as usize];
-    many.iter_mut().for_each(|record| record.ended = Some(20));
+    for record in &mut many {
+        record.ended = Some(20);
+    }
     assert!(LaterSessions::of(&many).has_overtaken(&unknown(10)) && !LaterSessions::of(&many).has_overtaken(&unknown(30)));
 }
 
