@@ -5,9 +5,9 @@
 
 mod names;
 mod removal;
+mod subject;
 #[cfg(test)]
 mod tests;
-mod work;
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use self::names::{is_definition, name_of, parts, spans, words};
 pub(super) use self::removal::is_doubtful;
 use self::removal::{begins_clause, says_switched_back, switch_in, taken_out};
-use self::work::Subject;
+use self::subject::Subject;
 use super::attributes::{attribute, later_requests};
 use super::earlier::forbids;
 use super::line;

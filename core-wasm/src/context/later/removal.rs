@@ -9,13 +9,14 @@ use crate::text;
 const MAX_BEFORE: usize = 60;
 /// The minimum length of what something was switched to, in bytes.
 const MIN_SWITCHED: usize = 5;
-/// Verbs before a name that was taken out.
+/// Verbs before a name that was taken out. The extraction has more of them: it sees the edits too, while here the words are all there is.
 const TAKEN_OUT: [&str; 4] = ["removed", "deleted", "dropped", "got rid of"];
 /// Words right before a name that nothing uses any more.
 const UNUSED: [&str; 4] = ["no references to", "no more references to", "nothing uses", "nobody uses"];
-/// Words that may stand between "removed" and the name of what was taken out as a whole, and behind the name.
+/// Words that may stand between "removed" and the name of what was taken out as a whole.
 const WHOLE: [&str; 11] =
     ["the", "old", "obsolete", "legacy", "stale", "dead", "whole", "entire", "project-level", "both", "all"];
+/// Words that say what a name is, before or behind it.
 const KINDS: [&str; 14] = [
     "function",
     "functions",
@@ -43,9 +44,9 @@ const GONE: [&str; 8] = [
     "was deleted",
     "has been deleted",
 ];
-/// The same in other languages, behind the particle: only what is past.
-const FOREIGN_GONE: [&str; 2] = ["제거", "삭제"];
-const FOREIGN_PAST: [&str; 7] = ["했습니다", "했음", "했어요", "되었습니다", "됐습니다", "하였습니다", "했다"];
+/// The verbs in Korean, and the endings of the past in Korean and Japanese. Any other ending denies, plans or supposes.
+const KOREAN_GONE: [&str; 2] = ["제거", "삭제"];
+const KOREAN_PAST: [&str; 7] = ["했습니다", "했음", "했어요", "되었습니다", "됐습니다", "하였습니다", "했다"];
 const JAPANESE_PAST: [&str; 6] = ["しました", "されました", "した", "された", "済み", "済みです"];
 /// Words by which a part that names something taken out says less than that it is gone for good.
 const OTHER_DOUBTS: [&str; 29] = [
@@ -112,7 +113,7 @@ pub(super) fn taken_out(part: &str) -> Vec<String> {
             .get(number + 1)
             .is_some_and(|next| matches!(lower[span.end + 1..next.start - 1].trim(), "," | "and" | ", and"));
         if is_behind_verb && !next_is_joined {
-            // What stands behind the last one of a list says of all what was taken out of them.
+            // "Removed the `a` and `b` imports": the word behind the last name belongs to all of them.
             if ends_clause(without_kind(behind)) {
                 taken.append(&mut listed);
             }
@@ -144,8 +145,8 @@ fn is_gone(behind: &str) -> bool {
     }
     let korean = ["를", "을", "은", "는", "이", "가"].iter().find_map(|particle| behind.strip_prefix(particle));
     let is_korean = korean.map(str::trim_start).is_some_and(|rest| {
-        let ending = FOREIGN_GONE.iter().find_map(|stem| rest.strip_prefix(stem));
-        ending.is_some_and(|ending| FOREIGN_PAST.iter().any(|past| ending.strip_prefix(past).is_some_and(ends_clause)))
+        let ending = KOREAN_GONE.iter().find_map(|stem| rest.strip_prefix(stem));
+        ending.is_some_and(|ending| KOREAN_PAST.iter().any(|past| ending.strip_prefix(past).is_some_and(ends_clause)))
     });
     let japanese = ["を", "は", "も"].iter().find_map(|particle| behind.strip_prefix(particle));
     let is_japanese = japanese
@@ -163,13 +164,13 @@ fn without_kind(behind: &str) -> &str {
         .unwrap_or(behind)
 }
 
-/// Returns whether a clause ends where a text begins.
+/// Returns whether a text begins with the end of a clause.
 fn ends_clause(rest: &str) -> bool {
     let rest = rest.trim_start();
     rest.is_empty() || rest.starts_with(['.', ',', ';', ':', '!', ')', '。']) || rest.starts_with("— ")
 }
 
-/// Returns whether a clause of the author begins where a text in lower case ends: "I removed", "- removed".
+/// Returns whether a verb behind a text in lower case tells what the author did: it stands at the start of a clause, or behind "I".
 pub(super) fn begins_clause(head: &str) -> bool {
     let head = head.trim_end();
     let last = head.rsplit(' ').next().unwrap_or_default();

@@ -335,3 +335,14 @@ fn the_parts_of_a_text_are_all_of_it() {
     assert_eq!(parts(&said).concat(), said);
     assert_eq!(parts("It rings. It opens; `a. B` c").len(), 3);
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(said in "[`a. ;:A/_é가 ]{0,80}|(removed |`aBcde`|, | and |を削除した| to |switched |。|\\. ){0,12}") {
+        let all = [session(&[&said], &said), session(&[&said], "It rings."), session(&[], &said)];
+        let later = LaterSessions::of(&all);
+        assert!(later.without_overtaken(2, &said).len() <= said.len() + 1);
+        later.has_overtaken(&memory("task", &said));
+        assert_eq!(parts(&said).concat(), said);
+    }
+}
