@@ -314,7 +314,7 @@ fn has_passed(notes: &SessionNotes, title: &str) -> bool {
     let checks: Vec<bool> = words(title)
         .filter_map(|word| match word {
             "test" | "tests" => match counts {
-                Some((passed, "0")) => Some(passed != "0"),
+                Some((count, "0")) => Some(count != "0"),
                 Some(_) => Some(false),
                 None => Some(passes("tests")),
             },
