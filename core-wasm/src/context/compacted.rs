@@ -1,7 +1,7 @@
 //! The page of a session whose context was compacted: what the session knew before.
 
 use super::changed_files::add_files;
-use super::later::Later;
+use super::later::LaterSessions;
 use super::new_session::{add_joined, add_learned, add_outcome, add_recap, add_saved, by_recency};
 use super::page::{Entry, Page, SectionKind, discovery, is_routine};
 use super::{Memories, add_standing};
@@ -31,7 +31,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     for memory in stored.iter().filter(|memory| memory.kind != "compact_summary" && !is_routine(memory)) {
         page.add_memory(memory, 1.0);
     }
-    add_standing(&mut page, memories, 5, 0.5, &Later::of(&[]));
+    add_standing(&mut page, memories, 5, 0.5, &LaterSessions::of(&[]));
     page
 }
 

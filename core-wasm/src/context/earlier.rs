@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::attributes::later_requests;
-use super::later::Later;
+use super::later::LaterSessions;
 use super::line;
 use super::memories::Memories;
 use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
@@ -90,7 +90,7 @@ const BEFORE_BANS: [&str; 14] =
 const STANDING: [&str; 8] = ["must", "하지 마", "하지마", "말아", "しないで", "禁止", "不要", "必须"];
 
 /// Adds what earlier sessions decided, each with its date. `later` has the newest sessions, of which `last` was the last.
-pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, later: &Later, last: Option<&str>) {
+pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, later: &LaterSessions, last: Option<&str>) {
     const LIMIT: u32 = 20;
     let mut details = 0;
     let all = page.checked_for_more(memories.important(&["decision"], LIMIT), LIMIT as usize);
@@ -185,7 +185,7 @@ fn is_overrated(memory: &Memory) -> bool {
 
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
 /// already, whose memories are `stored`.
-pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, later: &Later, stored: &[Memory]) {
+pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, later: &LaterSessions, stored: &[Memory]) {
     let sessions = later.sessions();
     let read = page.checked_for_more(memories.important(&LESSONS, MAX_READ), MAX_READ as usize);
     let is_new =
@@ -588,7 +588,7 @@ fn are_same_words(one: &text::Features, other: &text::Features) -> bool {
 }
 
 /// Returns whether a text in lower case forbids or demands something.
-fn forbids(lower: &str) -> bool {
+pub(super) fn forbids(lower: &str) -> bool {
     let opens = |ban: &&str| {
         lower.match_indices(*ban).any(|(at, _)| {
             let before = lower[..at].trim_end();

@@ -20,7 +20,7 @@ mod topics;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
 use crate::bindings::throughline::policy::memories::Fact;
-use later::Later;
+use later::LaterSessions;
 use line::StoredText;
 pub use memories::Memories;
 use page::{Entry, Page, SectionKind};
@@ -54,13 +54,13 @@ const CLEARED_INTRO: &str = "What holds for this project. It may be outdated: th
 /// Builds the page after a deliberate `clear`: only what holds for every task.
 fn page_after_clear(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
-    add_standing(&mut page, memories, 8, 1.0, &Later::of(&[]));
+    add_standing(&mut page, memories, 8, 1.0, &LaterSessions::of(&[]));
     page
 }
 
 /// Adds what holds for every session: the user's rules and the knowledge about the project. Each section gets at most
 /// `max_entries` entries, with their importance multiplied by `factor`. What the sessions of `later` overtook is left out.
-fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, factor: f32, later: &Later) {
+fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, factor: f32, later: &LaterSessions) {
     page.limit(SectionKind::Preferences, max_entries);
     page.limit(SectionKind::Knowledge, max_entries);
     for memory in page.checked_for_more(memories.important(&["preference"], 16), 16) {
@@ -77,7 +77,7 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
         page.add(SectionKind::Knowledge, Entry::new(&raw, 0.6 * factor).with_key(&fact.content));
     }
     for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
-        if overtaken::is_mended(&memory, later.sessions()) || later.has_overtaken(&memory) {
+        if later.has_overtaken(&memory) {
             page.leave_out(&memory);
         } else {
             page.add_memory(&memory, factor);

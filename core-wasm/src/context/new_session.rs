@@ -3,9 +3,8 @@
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_unfinished, later_requests, places};
 use super::changed_files::add_files;
 use super::earlier;
-use super::later::Later;
+use super::later::{LaterSessions, MAX_SESSIONS};
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
-use super::overtaken::is_overtaken;
 use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
 use super::topics::add_topics;
 use super::{Memories, add_standing};
@@ -19,9 +18,6 @@ use crate::text;
 /// The line below the heading.
 pub(super) const INTRO: &str =
     "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
-
-/// How many sessions are examined. Some of them may contain nothing.
-const MAX_SESSIONS: u32 = 12;
 
 /// How many lines tell the way of the last session, and how many decisions are told, in a project with so many sessions. What several
 /// sessions learned weighs more.
@@ -62,7 +58,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
         page.limit(SectionKind::OnTheWay, MAX_ON_THE_WAY);
         page.limit(SectionKind::Decisions, MAX_DECISIONS);
     }
-    let later = Later::of(&sessions);
+    let later = LaterSessions::of(&sessions);
     earlier::add_decisions(&mut page, memories, &later, record.map(|record| record.id.as_str()));
     earlier::add_lessons(&mut page, memories, &later, &stored);
     add_standing(&mut page, memories, 8, 1.0, &later);
@@ -78,14 +74,14 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
 
 /// Adds the most important memories of kinds without a section of their own, each with its date: plans and open tasks
 /// may be done by now.
-fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, later: &Later) {
+fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, later: &LaterSessions) {
     let sessions = later.sessions();
     let mut all = memories.important(&["plan", "task"], 10);
     all.extend(memories.important(&[], 30));
     all.retain(|memory| memory.kind != "plan" || Some(memory.session_id.as_str()) != told);
     all.retain(|memory| memory.importance >= MIN_IMPORTANCE);
     let (overtaken, all): (Vec<Memory>, Vec<Memory>) =
-        all.into_iter().partition(|memory| is_overtaken(memory, sessions, MAX_SESSIONS as usize) || later.has_done(memory));
+        all.into_iter().partition(|memory| matches!(memory.kind.as_str(), "plan" | "task") && later.has_overtaken(memory));
     for memory in &overtaken {
         page.leave_out(memory);
     }

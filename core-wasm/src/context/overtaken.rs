@@ -2,6 +2,7 @@
 //! mended when they were found.
 
 use super::attributes::attribute;
+use super::later::is_doubtful;
 use super::line::LANGUAGES;
 use super::page::is_saved;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
@@ -33,7 +34,9 @@ pub(super) fn is_overtaken(memory: &Memory, sessions: &[SessionRecord], max_sess
     let title = without_number(&memory.title);
     let words = text::features(title);
     let longest = title.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
-    words.len() >= MIN_WORDS && later.any(|notes| results(notes, longest).any(|said| has_words(&said, &words)))
+    words.len() >= MIN_WORDS
+        && later
+            .any(|notes| results(notes, longest).any(|said| has_words(&said, &words) && !is_doubtful(&said.to_lowercase())))
 }
 
 /// How many sessions, with the last one, may still work on what they found.

@@ -4,7 +4,7 @@
 //! asked between the two.
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, later_requests, places};
-use super::later::Later;
+use super::later::LaterSessions;
 use super::line;
 use super::overtaken::without_made_plan;
 use super::page::{Entry, Page, SectionKind};
@@ -52,7 +52,7 @@ const MIN_SAME_REQUEST_CHARS: usize = 24;
 const SAME_RESULT: f32 = 0.6;
 
 /// Adds one line about each session but the last. The newest comes first.
-pub(super) fn add_topics(page: &mut Page, later: &Later, last: Option<usize>) {
+pub(super) fn add_topics<'s>(page: &mut Page, later: &LaterSessions<'s>, last: Option<usize>) {
     let sessions = later.sessions();
     // What a later session amended or took back is told with that one.
     let holds = |record: &SessionRecord| record.notes.as_ref().is_none_or(|notes| attribute(notes, "superseded").is_none());
@@ -68,7 +68,7 @@ pub(super) fn add_topics(page: &mut Page, later: &Later, last: Option<usize>) {
     let told = |(at, record): &(usize, &SessionRecord)| {
         Some(*at) != last && has_words(record) && holds(record) && !is_asked_again(*at)
     };
-    for ((at, record), age) in sessions.iter().enumerate().filter(told).zip(0_u8..MAX_TOPICS) {
+    let with_topic = |(at, record): (usize, &'s SessionRecord)| {
         let topic = match &record.notes {
             Some(notes) if !notes.original_request.trim().is_empty() => Topic::of(notes, later, at),
             _ => Topic { text: line::truncate(&line::sanitize(&record.summary), 240), short: String::new() },
@@ -76,8 +76,12 @@ pub(super) fn add_topics(page: &mut Page, later: &Later, last: Option<usize>) {
         // All that it gave was overtaken.
         let outcome = record.notes.as_ref().map_or("", |notes| notes.outcome.trim());
         if !outcome.is_empty() && !topic.text.contains(" → ") && later.without_overtaken(at, outcome).is_empty() {
-            continue;
+            return None;
         }
+        Some((record, topic))
+    };
+    let all = sessions.iter().enumerate().filter(told).filter_map(with_topic);
+    for ((record, topic), age) in all.zip(0_u8..MAX_TOPICS) {
         let day = record.ended.or(record.started).and_then(line::day);
         let dated = |said: &str| day.as_ref().map_or_else(|| said.to_owned(), |day| format!("{day}: {said}"));
         let is_sure = age < MAX_SURE;
@@ -106,7 +110,7 @@ struct Topic {
 
 impl Topic {
     /// Returns what stands for the session at that place.
-    fn of(notes: &SessionNotes, later: &Later, at: usize) -> Self {
+    fn of(notes: &SessionNotes, later: &LaterSessions, at: usize) -> Self {
         let words = labels::of(attribute(notes, "language").unwrap_or_default());
         let request = line::sanitize(&notes.original_request);
         let asked = line::truncate(&request, MAX_ASKED_CHARS);
@@ -226,7 +230,7 @@ fn says_the_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns what a session committed, the first and the latest, and its latest pull request. May be empty.
-fn committed(notes: &SessionNotes, words: &Labels, later: &Later, at: usize) -> String {
+fn committed(notes: &SessionNotes, words: &Labels, later: &LaterSessions, at: usize) -> String {
     let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
         notes.commits.iter().partition(|commit| is_pull_request(commit));
     let max = if commits.len() == 1 { MAX_SUBJECT_CHARS } else { MAX_SUBJECTS_CHARS };

@@ -33,11 +33,11 @@ pub(crate) mod standing;
 mod state;
 pub(crate) mod statement;
 mod taken_back;
-mod tasks;
+pub(crate) mod tasks;
 mod tool_uses;
 mod turn;
 mod undone;
-mod vanished;
+pub(crate) mod vanished;
 mod weights;
 mod work_tree;
 

@@ -170,14 +170,14 @@ pub(super) fn tells_cure(lower: &str) -> bool {
 }
 
 /// Returns whether a text in lower case opens with what somebody did: "Switched all three returns".
-pub(super) fn is_deed(lower: &str) -> bool {
+pub(crate) fn is_deed(lower: &str) -> bool {
     let first = lower.strip_prefix("i ").unwrap_or(lower).split_whitespace().next().unwrap_or_default();
     let is_past = first.len() > 4 && first.ends_with("ed") && !matches!(first, "need" | "indeed" | "exceed" | "unused");
     is_past || matches!(first, "made" | "set" | "wrote" | "built" | "kept" | "split" | "took" | "put")
 }
 
 /// Returns whether a text in lower case, or what stands behind a label in it, says what was done: "`cart.ts`: added a total".
-pub(super) fn tells_work(lower: &str) -> bool {
+pub(crate) fn tells_work(lower: &str) -> bool {
     [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(is_deed))
 }
 

@@ -168,7 +168,7 @@ impl Tasks {
 }
 
 /// Returns whether a task asks for nothing but to run the checks: "Run fmt, lint and tests".
-fn only_checks(subject: &str) -> bool {
+pub(crate) fn only_checks(subject: &str) -> bool {
     const CHECKS: [&str; 16] = [
         "fmt",
         "format",

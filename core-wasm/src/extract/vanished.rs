@@ -83,12 +83,15 @@ const RESTORES: &[&str] = &[
     "復元",
     "恢复",
 ];
+/// Words of a sentence that doubts, plans or denies, and so says nothing of what is.
+pub(crate) const DOUBTS: &[&str] = &["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"];
 /// The maximum number of names that the session took out without having written them.
 const MAX_TAKEN: usize = 300;
 /// The maximum number of deleted files to keep.
 const MAX_FILES: usize = 40;
 /// Names of files of which a project has several.
-const COMMON_FILES: &[&str] = &["readme", "index", "mod", "main", "lib", "package", "config", "types", "utils", "__init__"];
+pub(crate) const COMMON_FILES: &[&str] =
+    &["readme", "index", "mod", "main", "lib", "package", "config", "types", "utils", "__init__"];
 /// What may stand behind a name and is no part of it.
 const END_OF_NAME: [char; 6] = ['/', '(', ')', ':', ',', ';'];
 /// The share of a statement's names that must have vanished.
@@ -366,7 +369,7 @@ impl Vanished {
 }
 
 /// Returns whether a statement or the heading of a list tells that something was taken out.
-pub(super) fn says_removal(said: &str) -> bool {
+pub(crate) fn says_removal(said: &str) -> bool {
     text::contains_any_words(&said.to_lowercase(), REMOVALS)
 }
 
@@ -393,8 +396,7 @@ fn restored(sentence: &str) -> Vec<u32> {
 fn named_beside(sentence: &str, before: &[&str], behind: &[&str]) -> Vec<u32> {
     // The places of the names are those of the sentence itself.
     let lower = sentence.to_ascii_lowercase();
-    // A sentence that doubts, plans or denies says nothing of what is.
-    if text::contains_any(&lower, &["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"]) {
+    if text::contains_any(&lower, DOUBTS) {
         return Vec::new();
     }
     let is_meant = |&((start, end), _): &((usize, usize), u32)| {

@@ -1,315 +1,214 @@
-//! What a text says was taken out, changed, or is used now, and what somebody asks to remove.
+//! What a text says was taken out, and what was put in the place of what.
 
-use std::collections::BTreeSet;
-
-use super::names::{MAX_NAME, MIN_NAME, Span, spans};
+use super::names::{Span, name_of, spans};
+use crate::extract::signs;
+use crate::extract::vanished::DOUBTS;
 use crate::text;
 
-/// How many words may stand between "removed" and what was.
-const MAX_BETWEEN: usize = 3;
-/// The maximum number of words of what somebody asks to remove. A longer clause says more than what.
-const MAX_OBJECT: usize = 7;
-/// The minimum length of what is to be removed in Korean, in characters.
-const MIN_HANGUL: usize = 4;
-/// The minimum length of a word that names a feature, in bytes.
-const MIN_FEATURE: usize = 4;
-/// Words right before a name that was taken out.
-const TAKEN_OUT: &[&str] = &["removed", "deleted", "dropped", "replaced", "renamed", "got rid of", "reverted"];
+/// How far before a name the words are read that say that it was taken out, in bytes.
+const MAX_BEFORE: usize = 60;
+/// The minimum length of what something was switched to, in bytes.
+const MIN_SWITCHED: usize = 5;
+/// Verbs before a name that was taken out. The extraction has more of them: it sees the edits too, while here the words are all there is.
+const TAKEN_OUT: [&str; 4] = ["removed", "deleted", "dropped", "got rid of"];
 /// Words right before a name that nothing uses any more.
-const UNUSED: &[&str] = &[
-    "no references to",
-    "no longer uses",
-    "no longer use",
-    "no longer references",
-    "no longer needs",
-    "no longer depends on",
+const UNUSED: [&str; 4] = ["no references to", "no more references to", "nothing uses", "nobody uses"];
+/// Words that may stand between "removed" and the name of what was taken out as a whole.
+const WHOLE: [&str; 11] =
+    ["the", "old", "obsolete", "legacy", "stale", "dead", "whole", "entire", "project-level", "both", "all"];
+/// Words that say what a name is, before or behind it.
+const KINDS: [&str; 14] = [
+    "function",
+    "functions",
+    "method",
+    "type",
+    "struct",
+    "class",
+    "constant",
+    "file",
+    "files",
+    "directory",
+    "folder",
+    "command",
+    "script",
+    "helper",
 ];
-/// Words right behind a name that was taken out.
-const GONE: &[&str] = &[
+/// Words right behind a name that was taken out, at the end of a clause.
+const GONE: [&str; 8] = [
     "is gone",
     "are gone",
-    "is removed",
+    "no longer exists",
     "was removed",
     "were removed",
     "has been removed",
-    "have been removed",
-    "is deleted",
     "was deleted",
     "has been deleted",
-    "no longer exists",
-    "was dropped",
-    "was replaced",
-    "is replaced by",
-    "를 제거",
-    "을 제거",
-    "를 삭제",
-    "을 삭제",
-    "を削除",
-    "は削除",
-    "已删除",
 ];
-/// Words by which a sentence that names something taken out tells no deed.
-pub(super) const DOUBTS: &[&str] = &[
-    "not ",
-    "n't ",
-    "would",
-    "should",
-    "could",
-    " if ",
-    "?",
-    "will ",
-    "want",
+/// The verbs in Korean, and the endings of the past in Korean and Japanese. Any other ending denies, plans or supposes.
+const KOREAN_GONE: [&str; 2] = ["제거", "삭제"];
+const KOREAN_PAST: [&str; 7] = ["했습니다", "했음", "했어요", "되었습니다", "됐습니다", "하였습니다", "했다"];
+const JAPANESE_PAST: [&str; 6] = ["しました", "されました", "した", "された", "済み", "済みです"];
+/// Words by which a part that names something taken out says less than that it is gone for good.
+const OTHER_DOUBTS: [&str; 29] = [
+    "never",
+    "nobody ever",
+    "temporarily",
+    "temporary",
+    "for now",
+    "moved",
+    "restored",
+    "revert",
+    "reverted",
+    "renamed",
+    "again",
+    "back",
+    "until",
     "unless",
+    "instead of",
+    "without",
+    "stopped",
+    "next:",
+    "next step",
+    "todo",
     "않",
+    "못",
+    "다시",
     "예정",
     "필요",
     "ません",
-    "しない",
+    "ない",
+    "戻",
     "予定",
-    "必要",
-];
-/// Words between "removed" and a name of which only a part or a mention was taken out.
-const PARTS: &[&str] = &["from", "in", "to", "with", "of", "by", "for", "on", "at", "that", "where", "about", "around", "→"];
-/// Words behind a name that stands elsewhere: the import of a function was taken out, and not the function.
-const LOCAL: &[&str] = &[
-    "import",
-    "imports",
-    "prop",
-    "props",
-    "parameter",
-    "param",
-    "argument",
-    "call",
-    "calls",
-    "class",
-    "field",
-    "from",
-    "in",
-    "reference",
-    "references",
-    "usage",
-    "usages",
-    "wrapper",
-    "option",
-    "state",
-    "dependency",
-    "key",
-    "entry",
-    "label",
-    "type",
-];
-/// Words that name no thing among others.
-const PLAIN: &[&str] = &[
-    "the",
-    "this",
-    "that",
-    "these",
-    "those",
-    "a",
-    "an",
-    "all",
-    "any",
-    "completely",
-    "entirely",
-    "also",
-    "too",
-    "again",
-    "now",
-    "feature",
-    "its",
-    "it",
-    "their",
-    "our",
-    "my",
-    "your",
-    "old",
-    "unused",
-    "whole",
-    "entire",
-    "then",
-    "please",
-    "just",
-    "some",
-    "dead",
-    "code",
-    "redundant",
-    "duplicate",
-    "duplicated",
-    "unnecessary",
-    "obsolete",
-    "and",
-    "or",
-    "stale",
-    "legacy",
 ];
 
-/// Returns whether a text in lower case tells of something that it was taken out.
-pub(super) fn says_taken_out(lower: &str) -> bool {
-    text::contains_any_words(lower, TAKEN_OUT) || text::contains_any_words(lower, GONE)
+/// Returns whether a part in lower case doubts, denies or plans what it speaks of, or says that it holds only for a time.
+pub(in crate::context) fn is_doubtful(lower: &str) -> bool {
+    text::contains_any(lower, DOUBTS) || text::contains_any_words(lower, &OTHER_DOUBTS) || signs::is_open_state(lower)
 }
 
-/// Returns what a part of a result says was taken out.
-pub(super) fn taken_out(part: &str) -> Vec<Span<'_>> {
+/// Returns the names that a part of a result says were taken out as a whole.
+pub(super) fn taken_out(part: &str) -> Vec<String> {
+    // The places in it are those in the part.
     let lower = part.to_ascii_lowercase();
+    if is_doubtful(&lower) {
+        return Vec::new();
+    }
     let all: Vec<Span> = spans(part).collect();
-    let mut taken: Vec<Span> = Vec::new();
+    let mut taken: Vec<&Span> = Vec::new();
+    let mut listed: Vec<&Span> = Vec::new();
     for (number, span) in all.iter().enumerate() {
-        let before = &lower[..span.start.saturating_sub(1)];
-        let behind = lower[(span.end + 1).min(lower.len())..].trim_start();
+        let before = lower[lower.floor_char_boundary(span.start.saturating_sub(MAX_BEFORE))..span.start - 1].trim_end();
+        let behind = &lower[span.end + 1..];
         // "`a`, `b` and `c`"
-        let follows = number.checked_sub(1).map(|known| all[known]).filter(|known| {
-            let between = lower[known.end + 1..span.start - 1].trim();
-            taken.iter().any(|it| it.start == known.start) && matches!(between, "," | "and" | ", and" | "/" | "&" | "+")
-        });
-        let is_behind_verb = TAKEN_OUT.iter().any(|verb| {
-            let Some((head, between)) = before.rsplit_once(verb) else { return false };
-            let words: Vec<&str> = between.split_whitespace().collect();
-            // A renamed or replaced thing is the one right behind the verb.
-            let most = if matches!(*verb, "replaced" | "renamed" | "reverted") { 1 } else { MAX_BETWEEN };
-            !head.ends_with(char::is_alphanumeric)
-                && words.len() <= most
-                && !between.contains(['`', ',', ';', ':', '('])
-                && !words.iter().any(|word| PARTS.contains(word))
-        });
-        let is_unused = UNUSED.iter().any(|words| before.trim_end().ends_with(words));
-        let is_before_verb = GONE.iter().any(|words| text::starts_with_words(behind, words));
-        if is_behind_verb || is_before_verb || is_unused || follows.is_some() {
-            let word = behind.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            let is_local = LOCAL.contains(&stem(word));
-            if is_local && follows.is_some() {
-                // "`a` and `b` imports"
-                for known in &mut taken {
-                    known.is_local = true;
-                }
+        let is_joined = number > 0
+            && matches!(lower[all[number - 1].end + 1..span.start - 1].trim(), "," | "and" | ", and" | "と" | "와" | "과");
+        if !is_joined {
+            listed.clear();
+        }
+        let is_behind_verb = !listed.is_empty() || is_behind_removal(before);
+        if is_behind_verb {
+            listed.push(span);
+        }
+        let next_is_joined = all
+            .get(number + 1)
+            .is_some_and(|next| matches!(lower[span.end + 1..next.start - 1].trim(), "," | "and" | ", and"));
+        if is_behind_verb && !next_is_joined {
+            // "Removed the `a` and `b` imports": the word behind the last name belongs to all of them.
+            if ends_clause(without_kind(behind)) {
+                taken.append(&mut listed);
             }
-            taken.push(Span { is_local, ..*span });
+        } else if is_gone(behind) {
+            taken.push(span);
         }
     }
-    taken
+    taken.into_iter().filter_map(|span| name_of(span.text)).collect()
+}
+
+/// Returns whether the words before a name, in lower case, say that somebody took it out or that nothing uses it.
+fn is_behind_removal(before: &str) -> bool {
+    let before = before.trim_end_matches('`').trim_end();
+    if UNUSED.iter().any(|words| before.ends_with(words)) {
+        return true;
+    }
+    let mut head = before;
+    while let Some(word) = head.rsplit(' ').next().filter(|word| WHOLE.contains(word) || KINDS.contains(word)) {
+        head = head[..head.len() - word.len()].trim_end();
+    }
+    TAKEN_OUT.iter().any(|verb| head.strip_suffix(verb).is_some_and(begins_clause)) || head.ends_with("删除了")
+}
+
+/// Returns whether the words behind a name, in lower case, say that it is gone.
+fn is_gone(behind: &str) -> bool {
+    let behind = behind.trim_start();
+    if GONE.iter().any(|words| behind.strip_prefix(words).is_some_and(ends_clause)) {
+        return true;
+    }
+    let korean = ["를", "을", "은", "는", "이", "가"].iter().find_map(|particle| behind.strip_prefix(particle));
+    let is_korean = korean.map(str::trim_start).is_some_and(|rest| {
+        let ending = KOREAN_GONE.iter().find_map(|stem| rest.strip_prefix(stem));
+        ending.is_some_and(|ending| KOREAN_PAST.iter().any(|past| ending.strip_prefix(past).is_some_and(ends_clause)))
+    });
+    let japanese = ["を", "は", "も"].iter().find_map(|particle| behind.strip_prefix(particle));
+    let is_japanese = japanese
+        .and_then(|rest| rest.trim_start().strip_prefix("削除"))
+        .is_some_and(|ending| JAPANESE_PAST.iter().any(|past| ending.strip_prefix(past).is_some_and(ends_clause)));
+    is_korean || is_japanese || behind.strip_prefix("已删除").is_some_and(ends_clause)
+}
+
+/// Returns what stands behind a name without the word that says what it is.
+fn without_kind(behind: &str) -> &str {
+    let rest = behind.trim_start();
+    KINDS
+        .iter()
+        .find_map(|kind| rest.strip_prefix(kind).filter(|rest| !rest.starts_with(char::is_alphanumeric)))
+        .unwrap_or(behind)
+}
+
+/// Returns whether a text begins with the end of a clause.
+fn ends_clause(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    rest.is_empty() || rest.starts_with(['.', ',', ';', ':', '!', ')', '。']) || rest.starts_with("— ")
+}
+
+/// Returns whether a verb behind a text in lower case tells what the author did: it stands at the start of a clause, or behind "I".
+pub(super) fn begins_clause(head: &str) -> bool {
+    let head = head.trim_end();
+    let last = head.rsplit(' ').next().unwrap_or_default();
+    head.is_empty()
+        || head.ends_with([':', ';', ',', '-', '—', '–', '(', '.', '*'])
+        || matches!(last, "i" | "we" | "and" | "also" | "i've")
 }
 
 /// Returns what a part of a result says was put in the place of what: "Switched `a` to `b`".
-pub(super) fn change_in(part: &str, lower: &str) -> Option<(String, String)> {
-    const VERBS: [&str; 8] = ["switched", "switch", "replaced", "replace", "migrated", "changed", "전환", "切り替え"];
-    const BETWEEN: [&str; 10] = ["to", "with", "→", "->", "by", "에서", "を", "から", "를", "을"];
-    if !text::contains_any_words(lower, &VERBS) {
+pub(super) fn switch_in(part: &str, lower: &str) -> Option<(String, String)> {
+    const VERBS: [&str; 7] = ["switched", "replaced", "migrated", "changed", "전환했", "切り替えました", "切り替えた"];
+    const BETWEEN: [&str; 9] = ["to", "back to", "with", "→", "->", "에서", "を", "から", "를"];
+    if !text::contains_any_words(lower, &VERBS) || text::contains_any(lower, DOUBTS) {
         return None;
     }
     let all: Vec<Span> = spans(part).collect();
     let pair = all.windows(2).find(|pair| BETWEEN.contains(&part[pair[0].end + 1..pair[1].start - 1].trim()))?;
-    let known = |span: &Span| Some(span.text.trim().to_lowercase()).filter(|it| (MIN_NAME..=MAX_NAME).contains(&it.len()));
-    Some((known(&pair[0])?, known(&pair[1])?))
+    let name = |span: &Span| Some(span.text.trim().to_lowercase()).filter(|it| it.len() >= MIN_SWITCHED);
+    Some((name(&pair[0])?, name(&pair[1])?))
 }
 
-/// Returns what a part of a result says is used now.
-pub(super) fn uses(part: &str, lower: &str) -> Vec<String> {
-    const USES: [&str; 8] = ["uses", "use", "using", "back to", "now uses", "stays with", "keeps", "keep"];
-    if text::contains_any(lower, DOUBTS) || lower.contains("no longer") {
-        return Vec::new();
+/// Returns whether a part of a newer result says that a switch was taken back. None if it says nothing of it.
+pub(super) fn says_switched_back(part: &str, lower: &str, from: &str, to: &str) -> Option<bool> {
+    if switch_in(part, lower).is_some_and(|(old, new)| old == to && new == from) {
+        return Some(true);
     }
-    let is_used = |span: &Span| {
-        let before = lower.get(..span.start.saturating_sub(1)).unwrap_or_default().trim_end();
-        USES.iter().any(|word| before.strip_suffix(word).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric)))
+    let names = |span: &Span, name: &str| span.text.trim().eq_ignore_ascii_case(name);
+    if spans(part).any(|span| names(&span, to)) {
+        return Some(false);
+    }
+    let returns = |span: &Span| {
+        let lower = part[..span.start - 1].to_ascii_lowercase();
+        let before = lower.trim_end();
+        let is_now = || text::contains_any_words(before, &["now", "again"]);
+        before.ends_with("back to") || before.strip_suffix("uses").is_some_and(|head| begins_clause(head) && is_now())
     };
-    let known = |span: Span| span.text.trim().to_lowercase();
-    spans(part).filter(is_used).map(known).filter(|it| (MIN_NAME..=MAX_NAME).contains(&it.len())).collect()
-}
-
-/// Returns the words of each thing that a text asks to remove. One that only says "that" names nothing.
-pub(super) fn unwanted(asked: &str) -> Vec<Vec<String>> {
-    const VERBS: [&str; 5] = ["remove", "delete", "drop", "get rid of", "take out"];
-    const BEHIND: [&str; 12] = ["from", "in", "on", "of", "since", "because", "as", "if", "when", "for", "where", "but"];
-    let lower = asked.to_lowercase();
-    let mut all = Vec::new();
-    for verb in VERBS {
-        for (at, _) in lower.match_indices(verb) {
-            let before = lower[..at].trim_end();
-            let rest = &lower[at + verb.len()..];
-            let is_word = !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-') && rest.starts_with(' ');
-            let last = before.rsplit(|c: char| !c.is_alphanumeric() && c != '\'').next().unwrap_or_default();
-            // "How do I remove …" and "don't remove …" ask for something else.
-            let is_order = before.is_empty()
-                || before.ends_with(['.', ',', ':', ';', '!', '-', '…', '"'])
-                || matches!(
-                    last,
-                    "please" | "and" | "to" | "s" | "let's" | "then" | "completely" | "also" | "should" | "just" | "you"
-                );
-            if !is_word || !is_order || text::contains_any_words(before, &["don't", "do not", "not", "how"]) {
-                continue;
-            }
-            let clause = rest.split(['.', ',', ':', ';', '!', '?', '\n', '(', '…']).next().unwrap_or_default();
-            let words: Vec<&str> = words(clause);
-            let end = words.iter().position(|word| BEHIND.contains(word)).unwrap_or(words.len());
-            // What is joined with "and" is more than one thing.
-            let end = words[..end].iter().position(|word| matches!(*word, "and" | "or")).unwrap_or(end);
-            let object: Vec<String> =
-                words[..end].iter().filter(|word| !PLAIN.contains(word)).map(|word| stem(word).to_owned()).collect();
-            if words[..end].len() <= MAX_OBJECT && object.len() >= 2 {
-                all.push(object);
-            }
-        }
-    }
-    all.extend(
-        lower.split(['。', '、', '，', ',', '.', '!', '?', '\n']).filter_map(unwanted_before).map(|object| vec![object]),
-    );
-    all
-}
-
-/// Returns the words that name a feature of which the parts of a result say that it was taken out, and that things of it were: "Removed
-/// the drawer light feature: Removed light switches; Removed light colors". Nothing else there may have the word.
-pub(super) fn dropped_feature(parts: &[&str]) -> BTreeSet<String> {
-    const FEATURES: [&str; 6] = ["feature", "features", "functionality", "기능", "機能", "功能"];
-    let names_feature = |part: &&str| text::contains_any(part, &["eature", "unctionality", "기능", "機能", "功能"]);
-    if !parts.iter().any(names_feature) {
-        return BTreeSet::new();
-    }
-    let mut of_feature: BTreeSet<String> = BTreeSet::new();
-    let mut others: BTreeSet<String> = BTreeSet::new();
-    let mut kept: BTreeSet<String> = BTreeSet::new();
-    for clause in parts.iter().flat_map(|part| part.split(": ")) {
-        let lower = clause.to_lowercase();
-        let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
-        let is_removal = ["removed ", "deleted ", "dropped "].iter().any(|verb| bare.starts_with(verb))
-            || text::contains_any(bare, &["를 제거", "을 제거", "를 삭제", "을 삭제", "を削除", "は削除"]);
-        let is_doubtful = text::contains_any(bare, DOUBTS);
-        let stems = words(bare).into_iter().filter(|word| !PLAIN.contains(word) && word.len() >= MIN_FEATURE).map(stem);
-        let stems = stems.map(str::to_owned).filter(|word| !matches!(word.as_str(), "removed" | "deleted" | "dropped"));
-        match is_removal && !is_doubtful {
-            true if text::contains_any_words(bare, &FEATURES) => of_feature.extend(stems),
-            true => others.extend(stems),
-            false => kept.extend(stems),
-        }
-    }
-    of_feature.retain(|word| others.contains(word) && !kept.contains(word));
-    of_feature
-}
-
-/// Returns the thing before the verb that asks in Korean or Japanese to remove it, without spaces.
-fn unwanted_before(clause: &str) -> Option<String> {
-    const VERBS: [&str; 9] =
-        ["を削除して", "は削除して", "を消して", "は消して", "를 제거해", "을 제거해", "를 삭제해", "을 삭제해", "를 없애"];
-    // "May I remove it?" asks for no work.
-    const ASKS: [&str; 4] = ["いい", "も", "도", "서"];
-    let (head, rest) = VERBS.iter().find_map(|verb| clause.split_once(verb))?;
-    if ASKS.iter().any(|ask| rest.starts_with(ask)) {
-        return None;
-    }
-    let head = head.rsplit(['の', 'で', 'に', '「', '」', '`', '"']).next()?;
-    let mut last: Vec<&str> = head.split_whitespace().rev().take(2).collect();
-    last.reverse();
-    let object = last.concat();
-    let min_chars = if object.contains(|c: char| ('가'..='힣').contains(&c)) { MIN_HANGUL } else { MIN_NAME };
-    (!object.is_ascii() && object.chars().count() >= min_chars).then_some(object)
-}
-
-pub(super) fn words(said: &str) -> Vec<&str> {
-    said.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect()
-}
-
-/// Returns a word without the ending of the plural.
-pub(super) fn stem(word: &str) -> &str {
-    match word.strip_suffix('s') {
-        Some(stem) if stem.len() >= 3 && !stem.ends_with('s') && word.is_ascii() => stem,
-        _ => word,
-    }
+    let is_back = spans(part).any(|span| names(&span, from) && returns(&span));
+    let is_denied = text::contains_any(lower, DOUBTS)
+        || text::contains_any_words(lower, &["never", "stopped", "stop", "instead of", "without", "no longer"]);
+    (is_back && !is_denied).then_some(true)
 }

@@ -30,7 +30,8 @@ pub(super) use proposals::{
     RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside,
     makes_proposal, offers_options, proposes,
 };
+pub(crate) use way::is_open_state;
 pub(super) use way::{
-    is_fragment, is_guess, is_on_the_way, is_one_off, is_open_row, is_open_state, is_place_of_change, is_praise,
-    is_state_before, says_finished, says_how_it_is_now,
+    is_fragment, is_guess, is_on_the_way, is_one_off, is_open_row, is_place_of_change, is_praise, is_state_before,
+    says_finished, says_how_it_is_now,
 };

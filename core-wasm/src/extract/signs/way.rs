@@ -301,7 +301,7 @@ pub(in crate::extract) fn is_guess(lower: &str) -> bool {
 }
 
 /// Returns whether a text in lower case says that something is not done yet.
-pub(in crate::extract) fn is_open_state(lower: &str) -> bool {
+pub(crate) fn is_open_state(lower: &str) -> bool {
     let is_awaited = || text::contains_words(lower, "yet") && (text::contains_words(lower, "not") || lower.contains("n't "));
     text::contains_any_words(lower, OPEN_STATES) || is_awaited()
 }
