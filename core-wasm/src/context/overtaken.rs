@@ -82,8 +82,9 @@ fn asks_for(notes: &SessionNotes, title: &str) -> bool {
     let first = notes.original_request.as_str();
     let first = attribute(notes, "request-about").and_then(|about| first.strip_suffix(about)).unwrap_or(first);
     let later = ["later-request", "more-requests"].into_iter().filter_map(|name| attribute(notes, name));
-    // Each line is a request of its own.
-    later.flat_map(str::lines).chain([first]).any(|asked| names(asked, title))
+    // Each line is a request of its own. Behind it may stand the items of a list that it picks.
+    let later = later.flat_map(str::lines).filter_map(|asked| asked.split(" (\"").next());
+    later.chain([first]).any(|asked| names(asked, title))
 }
 
 /// Returns whether a text names a plan by its title, in whole words: a request for research names no plan "Search".

@@ -118,8 +118,10 @@ const CLIENT_ELEMENTS: &[&str] = &[
     "new-diagnostics",
     "system_instruction",
     "system-instruction",
-    "context ref=",
 ];
+
+/// The opening of a file that an editor attaches.
+const ATTACHED_FILE: &str = "<context ref=\"file:";
 
 /// Classifies a user text by its author.
 pub(crate) fn classify(text: &str) -> UserText<'_> {
@@ -188,7 +190,7 @@ pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// Removes the elements that the client adds. They may quote a file that contains such tags itself, so what stands between two
 /// elements of one name counts as quoted.
 fn remove_client_elements(text: &str) -> Cow<'_, str> {
-    let mut text = plain_mentions(text);
+    let mut text = without_attached_files(plain_mentions(text));
     if !text.contains('<') {
         return text;
     }
@@ -200,20 +202,39 @@ fn remove_client_elements(text: &str) -> Cow<'_, str> {
     text
 }
 
+/// Removes the files that an editor attaches: each begins on a line of its own and is closed. What stands between two counts as quoted.
+fn without_attached_files(text: Cow<'_, str>) -> Cow<'_, str> {
+    const CLOSE: &str = "</context>";
+    let start = text.match_indices(ATTACHED_FILE).map(|(at, _)| at).find(|at| *at == 0 || text[..*at].ends_with('\n'));
+    match start.and_then(|start| Some((start, text.rfind(CLOSE).filter(|end| *end > start)?))) {
+        Some((start, end)) => Cow::Owned(format!("{}{}", &text[..start], &text[end + CLOSE.len()..])),
+        None => text,
+    }
+}
+
 /// Returns a text in which an editor's links to files that the user mentions are names: `[@till.rs](file:///shop/till.rs)`.
 fn plain_mentions(text: &str) -> Cow<'_, str> {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, link)) = rest.split_once("[@")
-        && let Some((name, after)) = link.split_once("](file:")
-        && !name.contains(['\n', '['])
-        && let Some((_, after)) = after.split_once(')')
-    {
-        plain.push_str(before);
-        plain.push_str(name);
-        rest = after;
+    let mut parts = text.split("[@");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let link = part.split_once("](file:").filter(|(name, _)| !name.contains(['\n', '[']));
+        match link.and_then(|(name, target)| Some((name, &target[end_of_target(target)?..]))) {
+            Some((name, after)) => plain.extend([name, after]),
+            None => plain.extend(["[@", part]),
+        }
     }
-    if plain.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(plain + rest) }
+    if plain == text { Cow::Borrowed(text) } else { Cow::Owned(plain) }
+}
+
+/// Returns where a link's target ends, behind its bracket. A path may have brackets of its own.
+fn end_of_target(target: &str) -> Option<usize> {
+    let mut depth = 1_u32;
+    let mut all = target.match_indices(['(', ')', '\n']);
+    let (at, _) = all.find(|(_, found)| {
+        depth = if *found == "(" { depth + 1 } else { depth - 1 };
+        depth == 0 || *found == "\n"
+    })?;
+    target[at..].starts_with(')').then_some(at + 1)
 }
 
 /// Removes the first element with that name. Its opening tag may have attributes. An element that is never closed
@@ -225,11 +246,10 @@ pub(crate) fn remove_element(text: &str, name: &str) -> Option<String> {
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
 
-/// Like [`remove_element`], but up to the last closing tag with that name. An attribute that the opening tag must have may stand behind the
-/// name.
+/// Like [`remove_element`], but up to the last closing tag with that name.
 fn remove_to_last(text: &str, name: &str) -> Option<String> {
     let start = opening_tag(text, name)?;
-    let close = format!("</{}>", name.split(' ').next().unwrap_or(name));
+    let close = format!("</{name}>");
     let end = text[start..].rfind(&close).map_or(text.len(), |at| start + at + close.len());
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
@@ -238,7 +258,7 @@ fn remove_to_last(text: &str, name: &str) -> Option<String> {
 fn opening_tag(text: &str, name: &str) -> Option<usize> {
     let open = format!("<{name}");
     let mut all = text.match_indices(&open).map(|(at, _)| at);
-    all.find(|at| name.ends_with('=') || text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))
+    all.find(|at| text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))
 }
 
 /// Brings the agent's summary of its own context into one form. In the transcript, prose surrounds the summary; the
@@ -308,7 +328,17 @@ mod tests {
         let told = "till.rs is slow, see cart.rs [1](file:///x)";
         assert_eq!(classify(&format!("{said}\n{file}")), UserText::Human(Cow::Owned(told.to_owned())));
         assert_eq!(classify("<context>the till</context> fix it"), human("<context>the till</context> fix it"));
-        assert_eq!(classify("[@till](https://shop.example) is slow"), human("[@till](https://shop.example) is slow"));
+        for said in [
+            "[@till](https://shop.example) is slow",
+            "why does `<context ref=\"a\">` not render? Fix the parser and add a test",
+            "why does `<context ref=\"file:a\">` not render? </context>",
+            "<context ref=\"file:///shop/till.rs\">\nis never closed",
+        ] {
+            assert_eq!(classify(said), human(said));
+        }
+        let links = "[@a](https://shop.example) and [@page.tsx](file:///x/app/(shop)/page.tsx) are slow";
+        let told = "[@a](https://shop.example) and page.tsx are slow";
+        assert_eq!(classify(links), UserText::Human(Cow::Owned(told.to_owned())));
     }
 
     #[test]

@@ -201,13 +201,22 @@ pub(in crate::extract) fn picks_of(prompt: &str, question: &str) -> bool {
 pub(in crate::extract) fn is_consent(prompt: &str) -> bool {
     let bare = normalize(prompt);
     let bare = without_lead(&bare);
+    // "네 서랍을 고쳐줘" orders something: it has an object.
+    let mut words = bare.split(' ');
+    let is_order = matches!(words.next(), Some("네" | "예" | "응" | "어")) && words.any(|word| word.ends_with(['을', '를']));
     let length = bare.chars().count();
     let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
     short
+        && !is_order
         && !prompt.contains(['?', '？'])
         && CONSENTS.iter().any(|word| {
             bare.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
         })
+}
+
+/// Returns whether a prompt thanks for what was done. An offer behind that need not be accepted.
+pub(in crate::extract) fn thanks(prompt: &str) -> bool {
+    text::contains_any(&prompt.to_lowercase(), &["thank", "thx", "고마", "고맙", "감사", "ありがと", "谢谢"])
 }
 
 /// Returns whether a prompt begins by agreeing to what was proposed, and goes on.

@@ -21,7 +21,7 @@ pub(super) use choice::{
 };
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, picks_of, said_merged, speaks_of_all,
-    speaks_of_recording, takes_up, without_consent, without_lead, without_option_letter,
+    speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
 pub(super) use correction::{asks_change, corrects, is_correction};
 pub(super) use directives::directives;

@@ -260,22 +260,17 @@ pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
 
 /// Returns whether a Korean or Japanese sentence asks for a deed in the form of a question: "丸めてくれる？", "고쳐줄 수 있어?".
 fn requests_politely(lower: &str) -> bool {
-    const FORMS: [&str; 11] = [
-        "てくれる",
-        "てくれます",
-        "てくれない",
-        "てもらえ",
-        "ていただけ",
-        "줄래",
-        "줄 수 있",
-        "주실래",
-        "주실 수 있",
-        "주시겠",
-        "주겠",
-    ];
+    const FORMS: [&str; 10] =
+        ["てくれる", "てくれます", "てもらえ", "ていただけ", "줄래", "줄 수 있", "주실래", "주실 수 있", "주시겠", "주겠"];
     const TELLS: [&str; 5] = ["教えて", "説明して", "알려", "설명해", "말해"];
+    /// Who asks why, or what another one does, orders nothing.
+    const ASKS: [&str; 8] = ["なぜ", "どうして", "なんで", "誰", "왜 ", "누가", "は", "が"];
     let asks = lower.contains(['?', '？']) || lower.trim_end_matches(['.', '。']).ends_with('か');
-    asks && text::contains_any(lower, &FORMS) && !text::contains_any(lower, &TELLS)
+    let has_subject = || lower.split_whitespace().any(|word| word.chars().count() > 1 && word.ends_with(['이', '가']));
+    asks && text::contains_any(lower, &FORMS)
+        && !text::contains_any(lower, &TELLS)
+        && !text::contains_any(lower, &ASKS)
+        && !has_subject()
 }
 
 /// Returns whether a request only asks what the agent has or can do: what the session is for comes after it.

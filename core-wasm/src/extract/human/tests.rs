@@ -625,6 +625,12 @@ fn a_request_in_the_form_of_a_question_asks_for_a_deed() {
         "合計の計算を教えてくれる？",
         "합계를 어떻게 계산하는지 알려줄 수 있어?",
         "レジは丸めてくれますが、カートは丸めません",
+        "なぜ保存してくれないの？",
+        "どうして丸めてくれないのですか",
+        "誰が直してくれるの？",
+        "このライブラリは丸めてくれますか？",
+        "이 API가 알림을 보내줄 수 있나요?",
+        "왜 서랍을 닫아줄 수 있어?",
     ] {
         assert!(!is_demand(said), "{said}");
     }
@@ -769,6 +775,8 @@ fn a_yes_is_left_out_before_what_is_asked_for() {
     assert_eq!(summarized("はい、お願いします。レシートのテストも追加してください"), "レシートのテストも追加してください");
     assert_eq!(summarized("좋아."), "좋아.");
     assert!(!is_substantive("아니 괜찮아") && !is_correction("아니 괜찮아") && !is_substantive("はい、お願いします"));
+    assert!(is_substantive("네 서랍을 고쳐줘") && !is_consent("네 서랍을 고쳐줘") && is_consent("네 이대로 진행해줘"));
+    assert!(thanks("ok thanks") && thanks("네 감사합니다") && !thanks("ok do it"));
     assert!(is_bare_consent("네, 그렇게 해주세요.") && !is_bare_consent("어디야") && !is_bare_consent("네 서랍을 고쳐줘"));
 }
 

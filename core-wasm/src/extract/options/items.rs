@@ -1,6 +1,6 @@
 //! Items of a list that a prompt names by their numbers.
 
-use super::{MAX_REPLIES_CHARS, label, numbered_options, parse_numbered_option, resolve_all};
+use super::{MAX_REPLIES_CHARS, label, numbered_options, parse_numbered_option, reply, resolve_all};
 use crate::extract::human;
 use crate::text;
 
@@ -12,56 +12,83 @@ const MAX_ITEM_CHARS: usize = 70;
 
 /// Returns whether a prompt names an item of a list in the answer before it by its number: "let's begin with 2".
 pub(in crate::extract) fn names_item(prompt: &str, answer: &str) -> bool {
-    /// "Add a page with 2 columns" has a number too.
-    const BEFORE: [&str; 7] = ["option", "item", "number", "point", "issue", "and", "address"];
-    const COUNTERS: [&str; 3] = ["번", "番", "つ目"];
-    let ids: Vec<String> = numbered_options(answer).into_iter().map(|option| option.id).collect();
-    let lower = prompt.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ')' | ':')).collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let names = |(at, word): (usize, &&str)| {
-        // "2번부터": a counter and a particle stand behind it.
-        let number = word.trim_start_matches('#');
-        let number = COUNTERS.iter().find_map(|counter| number.split_once(counter)).map_or(number, |(number, _)| number);
-        let stands_so = at == 0 || at + 1 == words.len() || number.len() < word.len() || BEFORE.contains(&words[at - 1]);
-        stands_so && ids.iter().any(|id| id == number)
-    };
-    prompt.chars().count() <= MAX_REPLIES_CHARS && words.iter().enumerate().any(names)
+    let named = named_numbers(prompt);
+    prompt.chars().count() <= MAX_REPLIES_CHARS && numbered_options(answer).iter().any(|item| named.contains(&item.id))
 }
 
-/// Returns the names of the items that a prompt picks from the list in the answer before it: "do 1, 2 and 5". Empty if it picks none, or
-/// if a decision tells what it picks.
+/// Returns the names of the items that a prompt picks from the list in the answer before it: "do 1, 2 and 5". A tool may have printed
+/// them, so each stands between quotation marks. Empty if the prompt picks none, or if a decision tells what it picks.
 pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String> {
-    /// What may stand behind a number. "2 columns" counts them.
-    const BEHIND: [&str; 8] = ["and", "or", "then", "please", "first", "now", "too", "as"];
     let is_list = parse_numbered_option(prompt.trim()).is_some();
     if prompt.chars().count() > MAX_PICK_CHARS || is_list || human::only_asks(prompt) {
         return Vec::new();
     }
+    let named = named_numbers(prompt);
+    let items = numbered_options(answer);
+    let picked: Vec<String> = items.iter().filter(|item| named.contains(&item.id)).map(|item| label(&item.title)).collect();
+    let is_told = picked.len() == 1 && !resolve_all(prompt, answer).is_empty();
+    // Marks of code and questions say something else of the whole request.
+    let is_plain = picked.iter().all(|item| !item.contains(['[', '{', '|', '?', '？']));
+    if picked.len() < named.len() || picked.len() > MAX_ITEMS || is_told || !is_plain {
+        return Vec::new();
+    }
+    picked.iter().map(|item| text::quoted(&text::clip(item, MAX_ITEM_CHARS))).collect()
+}
+
+/// Returns the numbers by which a prompt names items. Empty if it has any other number ("add 2 columns"), or if it leaves items out.
+fn named_numbers(prompt: &str) -> Vec<String> {
+    /// What may stand before a number, and behind it. "2 columns" counts them.
+    const BEFORE: [&str; 16] = [
+        "do",
+        "fix",
+        "tackle",
+        "address",
+        "begin with",
+        "start with",
+        "go with",
+        "item",
+        "items",
+        "option",
+        "number",
+        "point",
+        "and",
+        "yes",
+        "yeah",
+        "ok",
+    ];
+    const BEHIND: [&str; 6] = ["and", "then", "please", "first", "now", "too"];
+    /// Behind a Korean counter. "3번 재시도해줘" counts how often.
+    const ORDERS: [&str; 3] = ["해", "진행", "부탁"];
+    const COUNTERS: [&str; 3] = ["번", "番", "つ目"];
     let lower = prompt.to_lowercase();
-    let breaks = |c: char| c.is_whitespace() || (c.is_ascii_punctuation() && c != '-' && c != '_');
-    let words: Vec<&str> = lower.split(breaks).filter(|word| !word.is_empty()).collect();
+    let breaks = |c: char| c.is_whitespace() || matches!(c, ',' | '+' | '&' | '、' | '，' | 'と' | '과' | '와');
+    let trim = |word: &'_ str| word.trim_matches(|c: char| c.is_ascii_punctuation() || c == '。').to_owned();
+    let words: Vec<String> = lower.split(breaks).map(trim).filter(|word| !word.is_empty()).collect();
     let digits = |word: &str| word.bytes().take_while(u8::is_ascii_digit).count();
-    let mut named: Vec<&str> = Vec::new();
-    for (at, word) in words.iter().enumerate().filter(|(_, word)| digits(word) > 0) {
+    let mut named: Vec<String> = Vec::new();
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains(|c: char| c.is_ascii_digit())) {
         let (number, rest) = word.split_at(digits(word));
-        let is_ended = words.get(at + 1).is_none_or(|next| digits(next) > 0 || BEHIND.contains(next));
-        let is_count = at > 0 && words[at - 1] == "all";
-        // "1번이랑", "2番から": a counter and a particle.
-        let has_counter = rest.starts_with(|c: char| !c.is_ascii());
-        if is_count || !(has_counter || (rest.is_empty() && is_ended)) {
+        let before = words[..at].join(" ");
+        let is_led = at == 0 || digits(&words[at - 1]) > 0 || BEFORE.iter().any(|lead| ends_with_words(&before, lead));
+        let next = words.get(at + 1).map(String::as_str);
+        let is_ended = |ends: &dyn Fn(&str) -> bool| next.is_none_or(|next| digits(next) > 0 || ends(next));
+        let is_item = match COUNTERS.iter().find_map(|counter| rest.strip_prefix(counter)) {
+            Some(particle) => !particle.is_empty() || is_ended(&|next| ORDERS.iter().any(|order| next.starts_with(order))),
+            // "1と3をお願い"
+            None if rest.starts_with(['を', '을', '를']) => !named.is_empty(),
+            None => rest.is_empty() && is_led && is_ended(&|next| BEHIND.contains(&next)),
+        };
+        if number.is_empty() || !is_item {
             return Vec::new();
         }
-        named.push(number);
+        named.push(number.to_owned());
     }
-    let items = numbered_options(answer);
-    let picked: Vec<String> = items
-        .iter()
-        .filter(|item| named.contains(&item.id.as_str()))
-        .map(|item| text::clip(&label(&item.title), MAX_ITEM_CHARS).into_owned())
-        .collect();
-    let is_told = picked.len() == 1 && !resolve_all(prompt, answer).is_empty();
-    if picked.len() < named.len() || picked.len() > MAX_ITEMS || is_told { Vec::new() } else { picked }
+    if reply::leaves_out(&lower) { Vec::new() } else { named }
+}
+
+/// Returns whether a text is, or ends with, those words.
+fn ends_with_words(said: &str, words: &str) -> bool {
+    said.strip_suffix(words).is_some_and(|rest| rest.is_empty() || rest.ends_with(' '))
 }
 
 #[cfg(test)]
@@ -81,8 +108,17 @@ mod tests {
     fn items_are_picked_by_their_numbers() {
         let answer = "What could be better:\n\n1. **Date of the slip** - it has none\n2. **Lock of the drawer** - it stays open\n\
                       3. **Total** - each line is rounded\n\nWhich of them shall I do?";
-        for said in ["1 and 3", "do 1,3", "yeah let's tackle #1 and #3 please", "1번이랑 3번 해줘", "1+3"] {
-            assert_eq!(picked_items(said, answer), ["Date of the slip", "Total"], "{said}");
+        for said in [
+            "1 and 3",
+            "do 1,3",
+            "yeah let's tackle #1 and #3 please",
+            "1번이랑 3번 해줘",
+            "1+3",
+            "1と3をお願いします",
+            "1、3をお願い",
+            "1번과 3번",
+        ] {
+            assert_eq!(picked_items(said, answer), ["\"Date of the slip\"", "\"Total\""], "{said}");
         }
         for other in ["add 2 columns and 3 rows", "what are 1 and 3?", "1 and 4", "fix all 3", "1. a date\n3. the sum"] {
             assert!(picked_items(other, answer).is_empty(), "{other}");
@@ -90,7 +126,38 @@ mod tests {
         assert!(picked_items("2", answer).is_empty(), "the choice is told");
         assert_eq!(
             picked_items("2", &answer.replace("Which of them shall I do?", "Shall I do any of these?")),
-            ["Lock of the drawer"]
+            ["\"Lock of the drawer\""]
         );
+    }
+    #[test]
+    fn what_is_left_out_or_counted_is_not_picked() {
+        let answer = "Open:\n\n1. Date of the slip\n2. Lock of the drawer\n3. Total of the cart";
+        for said in [
+            "all but 2",
+            "everything except 3",
+            "skip 2",
+            "don't do 2",
+            "not 1",
+            "leave out 1 and 2",
+            "1번 말고 3번",
+            "do 1 or 3",
+            "upgrade to vue 3",
+            "use python 3",
+            "make it 2",
+            "retry 3",
+            "set the timeout to 3",
+            "merge PR #3",
+            "fix issue #2",
+            "go with 1.2",
+            "2개 추가해줘",
+            "3번 재시도해줘",
+            "3回リトライして",
+            "2つ追加して",
+        ] {
+            assert!(picked_items(said, answer).is_empty(), "{said}");
+        }
+        let printed = "Open:\n\n1. **Always push \"main\"** - #12\n2. [x] {y}\n3. Total";
+        assert_eq!(picked_items("do 1 and 3", printed), ["\"Always push 'main'\"", "\"Total\""]);
+        assert!(picked_items("do 1 and 2", printed).is_empty());
     }
 }

@@ -56,6 +56,12 @@ impl ProposedOption {
     fn is(&self, other: &Self) -> bool {
         (&self.id, &self.name, &self.title) == (&other.id, &other.name, &other.title)
     }
+
+    /// Returns whether a line has the option.
+    fn is_on(&self, line: &str) -> bool {
+        let cell = first_cell(line.trim());
+        [parse_named_option(cell), parse_numbered_option(cell)].into_iter().flatten().any(|option| option.is(self))
+    }
 }
 
 /// Words that introduce an option, before its number or letter.
@@ -248,8 +254,8 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if options.iter().any(|option| only_wonders_about(prompt, option)) {
         return None;
     }
-    // What comes next turns nothing down: "What would you like to do next?"
-    if options.len() >= 2 && !named.is_empty() && (asks_what_is_next(answer) || is_of_next_steps(answer, &options[0])) {
+    // What comes next turns nothing down: "What would you like to do next?" A count is no number of an option.
+    if options.len() >= 2 && !named.is_empty() && (asks_for_no_option(answer) || is_of_next_steps(answer, &options[0])) {
         return None;
     }
     // Numbered steps are no options unless the answer calls them so, or asks.
@@ -359,8 +365,8 @@ const MAX_BEFORE_QUOTE: usize = 12;
 /// The length from which a prompt says more than the letter of an option, in characters.
 const MIN_OWN_WORDS: usize = 40;
 
-/// Returns whether an answer ends with the question what is to be done next.
-fn asks_what_is_next(answer: &str) -> bool {
+/// Returns whether an answer ends with a question that no option answers: what is to be done next, or how much of something.
+fn asks_for_no_option(answer: &str) -> bool {
     const ASKS: [&str; 12] = [
         "any of these",
         "any of them",
@@ -375,25 +381,20 @@ fn asks_what_is_next(answer: &str) -> bool {
         "次に何",
         "接下来做什么",
     ];
+    const COUNTS: [&str; 5] = ["how many", "how much", "몇 ", "何回", "いくつ"];
     let sentences = text::sentences(text::tail(answer, MAX_QUESTION_TAIL));
     let last =
         sentences.iter().rev().find(|said| said.ends_with(['?', '？'])).map(|said| said.to_lowercase().replace('’', "'"));
-    last.is_some_and(|last| text::contains_any_words(&last, &ASKS))
+    last.is_some_and(|last| text::contains_any_words(&last, &ASKS) || text::contains_any(&last, &COUNTS))
 }
 
 /// Returns whether the options of an answer, of which `first` is the first, stand below a heading for what may be done next.
 fn is_of_next_steps(answer: &str, first: &ProposedOption) -> bool {
     const HEADINGS: [&str; 6] = ["next step", "what's next", "다음 단계", "次のステップ", "次の作業", "下一步"];
-    let mut heading = "";
-    for line in answer.lines().map(str::trim) {
-        if parse_numbered_option(first_cell(line)).is_some_and(|option| option.is(first)) {
-            break;
-        }
-        if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
-            heading = line;
-        }
-    }
-    text::contains_any(&heading.to_lowercase().replace('’', "'"), &HEADINGS)
+    let lines: Vec<&str> = answer.lines().map(str::trim).collect();
+    let place = lines.iter().position(|line| first.is_on(line));
+    let heading = lines[..place.unwrap_or_default()].iter().rev().find(|line| prose::is_heading(line));
+    heading.is_some_and(|heading| text::contains_any(&heading.to_lowercase().replace('’', "'"), &HEADINGS))
 }
 
 /// Returns whether a prompt in lower case says of an option that it is none.
@@ -478,7 +479,10 @@ fn reason(option: &ProposedOption, answer: &str) -> String {
         })
     };
     // The question behind the last option is not its reason.
-    let first = || text::first_sentence(&option.body).filter(|sentence| !sentence.ends_with([':', '：', '?', '？']));
+    let first = || {
+        let said = text::sentences(&option.body).into_iter().find(|sentence| !sentence.ends_with([':', '：']));
+        said.filter(|sentence| !sentence.ends_with(['?', '？']))
+    };
     text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
 }
 
@@ -521,6 +525,7 @@ fn parse_options(answer: &str) -> Vec<ProposedOption> {
         };
         if let Some(option) = list
             && option.body.len() < MAX_BODY_BYTES
+            && !trimmed.starts_with('>')
         {
             option.body.push_str(line);
             option.body.push('\n');
@@ -545,6 +550,7 @@ fn numbered_options(answer: &str) -> Vec<ProposedOption> {
             all.push(option);
         } else if let Some(last) = all.last_mut()
             && last.body.len() < MAX_BODY_BYTES
+            && !line.trim_start().starts_with('>')
         {
             last.body.push_str(line);
             last.body.push('\n');
@@ -986,6 +992,32 @@ mod tests {
     use proptest::prelude::*;
 
     const KOREAN: &str = "두 가지 방법을 제안드립니다.\n\n### 방법 1: 가이드에 언어 정책을 명시하는 방식\n\n기본 규칙이 이미 있으므로, `guide.md`에서 한국어를 지정하면 됩니다.\n\n---\n\n### 방법 2: 필드를 추가하는 방식\n\n문서별로 제어합니다.\n\n---\n\n### 추천\n\n**방법 1**이 더 간단합니다.\n\n어떤 방식으로 진행할까요?";
+
+    #[test]
+    fn a_quotation_is_no_reason_and_no_subject() {
+        let answer = "> What happens to old slips on import?\n\n방법 1: 영수증에 추가\n\n현재 3번째 줄에 규칙이 있습니다:\n\n> 모든 합계는 반올림한다.\n\n\
+                      여기서 줄마다 반올림하면 됩니다.\n\n방법 2: 서랍에 추가\n\n새 파일이 필요합니다.";
+        let chosen = resolve("방법 1로 해줘", answer).unwrap();
+        assert_eq!((chosen.why.as_str(), chosen.asked.as_str()), ("여기서 줄마다 반올림하면 됩니다.", ""));
+    }
+
+    #[test]
+    fn a_count_chooses_nothing() {
+        let list = "1. The slip\n2. The drawer\n3. The total";
+        for asked in ["How many retries do you want?", "몇 번 재시도할까요?", "リトライは何回にしますか？"]
+        {
+            assert_eq!(resolve("3", &format!("{list}\n\n{asked}")), None, "{asked}");
+        }
+        assert!(resolve("3", &format!("{list}\n\nWhich of them do you want?")).is_some());
+    }
+
+    #[test]
+    fn a_named_option_above_next_steps_is_chosen() {
+        let answer = "## Option A: Round the sum\n\nSimple.\n\n## Option B: Round each line\n\nExact.\n\n## Next steps\n\nTell me which one.";
+        assert_eq!(resolve("Option A", answer).unwrap().what, "Option A: Round the sum");
+        let listed = "**Next steps:**\n\n1. Round the sum\n2. Round each line";
+        assert_eq!(resolve("1", listed), None);
+    }
 
     #[test]
     fn a_long_prompt_may_begin_with_the_choice() {

@@ -59,6 +59,7 @@ const WIDE_NARROWS: &[&str] = &[
     "대신",
     "말고",
     "빼고",
+    "제외",
     "하지 마",
     "하지 말",
     "필요 없",
@@ -66,6 +67,7 @@ const WIDE_NARROWS: &[&str] = &[
     "만 ",
     "만.",
     "だけ",
+    "以外",
     "ではなく",
     "じゃなく",
     "なしで",
@@ -110,9 +112,13 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
 
 /// Returns whether a text in lower case begins as an answer and narrows what it answers.
 fn narrows(lower: &str) -> bool {
-    let opens = OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening));
-    let wide = lower.replace("하지만", "");
-    opens && (text::contains_any_words(lower, NARROWS) || text::contains_any(&wide, WIDE_NARROWS))
+    OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening)) && leaves_out(lower)
+}
+
+/// Returns whether a text in lower case leaves something out, or puts something in its place.
+pub(super) fn leaves_out(lower: &str) -> bool {
+    let lower = lower.replace(['’', '\''], "").replace("하지만", "");
+    text::contains_any_words(&lower, NARROWS) || text::contains_any(&lower, WIDE_NARROWS)
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! What a choice is about: the question that an answer asks before its options, or behind them.
 
-use super::{ProposedOption, first_cell, has_pointer, parse_named_option, parse_numbered_option};
+use super::{ProposedOption, has_pointer};
 use crate::text;
 
-/// How many lines before the first option may hold the question.
-const MAX_LINES_BEFORE: usize = 8;
 /// The maximum length of a question, in characters. A longer one explains.
 const MAX_CHARS: usize = 120;
 /// How many words a question has beside those that any choice is put with.
@@ -58,44 +56,47 @@ const WIDE_GENERIC: &[&str] = &[
     "どの案",
     "どの方法",
     "いかが",
+    "왜",
+    "なぜ",
     "哪个",
     "哪种",
 ];
+/// How questions begin that no choice answers.
+const NO_CHOICE: &[&str] = &["why", "did", "does"];
 /// How a question behind the options begins that names what is chosen: "Which rounding do you prefer?"
 const ASKING: &[&str] = &["which", "what", "how", "where", "when"];
 
 /// Returns the question to which the options of an answer belong, of which `first` is the first. Empty if there is none that says what
 /// is chosen.
 pub(super) fn question(answer: &str, first: &ProposedOption) -> String {
-    let is_first = |line: &&str| {
-        let cell = first_cell(line.trim());
-        [parse_named_option(cell), parse_numbered_option(cell)].into_iter().flatten().any(|option| option.is(first))
-    };
-    let before: Vec<&str> =
-        answer.lines().take_while(|line| !is_first(line)).filter(|line| !line.trim().is_empty()).collect();
-    let has_first = answer.lines().any(|line| is_first(&line));
-    // What stands above the heading of the options is about something else.
-    let heading = before.iter().rev().position(|line| line.starts_with('#')).map_or(MAX_LINES_BEFORE, |at| at + 1);
-    let leads = before.iter().rev().take(heading.min(MAX_LINES_BEFORE)).flat_map(|line| questions(line).into_iter().rev());
-    let leads = leads.filter(|_| has_first).find(|said| says_what(said));
+    let Some(place) = answer.lines().position(|line| first.is_on(line)) else { return String::new() };
+    let before: Vec<&str> = answer.lines().take(place).map(str::trim).collect();
+    // Only a table's head or a line such as "Options:" may stand between the question and the options.
+    let leads =
+        before.iter().rev().skip_while(|line| line.is_empty() || line.starts_with('|') || line.ends_with([':', '：', '*']));
+    let mut is_above = false;
+    let leads = leads.take_while(|line| !std::mem::replace(&mut is_above, line.starts_with('#')) && !line.is_empty());
     let last = || {
-        let asked = answer.lines().skip_while(|line| !is_first(line)).flat_map(questions).last()?;
+        let asked = answer.lines().skip(place).filter_map(question_at_end).last()?;
         let lower = asked.to_lowercase();
         let is_asking = ASKING.iter().any(|word| text::starts_with_words(&lower, word));
         (is_asking && says_what(&asked) && !has_pointer(&asked)).then_some(asked)
     };
-    leads.or_else(last).unwrap_or_default()
+    leads.copied().filter_map(question_at_end).find(|said| says_what(said)).or_else(last).unwrap_or_default()
 }
 
-/// Returns the questions of a part of an answer, without a lead such as "First question:".
-fn questions(said: &str) -> Vec<String> {
-    let plain = text::plain(said.trim().trim_start_matches(['#', '>', '-', '*', ' '])).replace("**", "");
-    let asks = text::sentences(&plain).into_iter().filter(|sentence| sentence.ends_with(['?', '？']));
-    let bare = |asked: String| match asked.split_once(": ") {
-        Some((lead, rest)) if lead.to_lowercase().ends_with("question") => rest.to_owned(),
-        _ => asked,
-    };
-    asks.map(bare).collect()
+/// Returns the question at the end of a line, without a lead such as "First question:". What is quoted asks for no choice.
+fn question_at_end(line: &str) -> Option<String> {
+    let line = line.trim();
+    if line.starts_with('>') {
+        return None;
+    }
+    let plain = text::plain(line.trim_start_matches(['#', '-', '*', ' '])).replace("**", "");
+    let asked = text::sentences(&plain).pop().filter(|sentence| sentence.ends_with(['?', '？']))?;
+    match asked.split_once(": ") {
+        Some((lead, rest)) if lead.to_lowercase().ends_with("question") => Some(rest.to_owned()),
+        _ => Some(asked),
+    }
 }
 
 /// Returns whether a question says what is chosen, and not only that something is.
@@ -106,7 +107,8 @@ fn says_what(question: &str) -> bool {
     }
     let lower = question.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '_');
-    is_short && words.filter(|word| word.len() > 2 && !GENERIC.contains(word)).count() >= MIN_WORDS
+    let is_choice = !NO_CHOICE.iter().any(|word| text::starts_with_words(&lower, word));
+    is_short && is_choice && words.filter(|word| word.len() > 2 && !GENERIC.contains(word)).count() >= MIN_WORDS
 }
 
 #[cfg(test)]
@@ -140,5 +142,19 @@ mod tests {
             "영수증의 합계를 어디에서 반올림할까요?"
         );
         assert_eq!(of("二つあります。", "どちらにしますか？"), "");
+    }
+    #[test]
+    fn what_asks_for_no_choice_is_no_subject() {
+        let options = "1. **Round the sum** - simple\n2. **Round each line** - exact\n\nWhich one?";
+        for before in [
+            "Why did the nightly export tests fail? The lock was stale.",
+            "Why did the nightly export tests fail?",
+            "Did the tax module change since the release? No.",
+            "Did the tax module change since the release?",
+            "> What happens to old slips on import?",
+            "What happens to old slips on import?\n\nThey stay. There are two ways.",
+        ] {
+            assert_eq!(asked(&format!("{before}\n\n{options}")), "", "{before}");
+        }
     }
 }

@@ -31,7 +31,7 @@ impl State {
             self.queue.clear();
         }
         let mut title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
-        let picked = options::picked_items(&prompt, &self.last_answer);
+        let picked = if has_answer { options::picked_items(&prompt, &self.last_answer) } else { Vec::new() };
         if !picked.is_empty() {
             title = format!("{title} ({})", picked.join("; "));
         }

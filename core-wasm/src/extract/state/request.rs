@@ -24,7 +24,7 @@ impl State {
             }
         } else if human::asks_chore(prompt) {
             self.undone.asked_for_chore(title);
-        } else if human::is_consent(prompt) && !self.open_question.is_empty() {
+        } else if human::is_consent(prompt) && !human::thanks(prompt) && !self.open_question.is_empty() {
             // What the agent offered is asked for now.
             let accepted = self.told_question();
             self.undone.asked_for_chore(&accepted);
