@@ -1,6 +1,7 @@
 //! Items of a list that a prompt names by their numbers.
 
-use super::{MAX_REPLIES_CHARS, label, numbered_options, parse_numbered_option, reply, resolve_all};
+use super::listed::{label, numbered_options, parse_numbered_option};
+use super::{MAX_REPLIES_CHARS, reply, resolve_all};
 use crate::extract::human;
 use crate::text;
 

@@ -1,6 +1,7 @@
 //! Resolves the user's answer against the options that the agent proposed in prose.
 
 mod items;
+mod listed;
 mod offer;
 mod reply;
 mod subject;
@@ -8,8 +9,12 @@ mod subject;
 use super::{clean, human, prose, questions, standing};
 use crate::text;
 pub(super) use items::{names_item, picked_items};
+use listed::{
+    OPTION_WORDS, ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options,
+};
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
+use subject::has_pointer;
 
 /// A resolved decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,50 +45,6 @@ impl Resolution {
         !self.is_own && (names_way(&self.what) || self.rejected.iter().any(|option| names_way(option)))
     }
 }
-
-#[derive(Debug, PartialEq, Eq)]
-struct ProposedOption {
-    /// The number or letter: `1`, `b`, …
-    id: String,
-    /// The name, such as `방법 1` or `Option B`. Empty for plain numbers.
-    name: String,
-    title: String,
-    body: String,
-}
-
-impl ProposedOption {
-    /// Returns whether both are the same option, whatever text is known to belong to it.
-    fn is(&self, other: &Self) -> bool {
-        (&self.id, &self.name, &self.title) == (&other.id, &other.name, &other.title)
-    }
-
-    /// Returns whether a line has the option.
-    fn is_on(&self, line: &str) -> bool {
-        let cell = first_cell(line.trim());
-        [parse_named_option(cell), parse_numbered_option(cell)].into_iter().flatten().any(|option| option.is(self))
-    }
-}
-
-/// Words that introduce an option, before its number or letter.
-const OPTION_WORDS: &[&str] = &[
-    "option",
-    "approach",
-    "method",
-    "alternative",
-    "choice",
-    "plan",
-    "solution",
-    "방법",
-    "옵션",
-    "방안",
-    "案",
-    "方法",
-    "オプション",
-    "プラン",
-    "方案",
-    "选项",
-    "선택지",
-];
 
 /// The maximum length of a prompt that answers several questions by their numbers, in characters.
 const MAX_REPLIES_CHARS: usize = 700;
@@ -137,20 +98,6 @@ fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
     let announces = text::contains_any_words(&lower, &["to decide", "to confirm", "decisions where", "open questions"]);
     items.len() >= 2 && (announces || items.iter().filter(asks).count() * 2 > items.len())
 }
-
-/// Returns the part of an option's title that names it.
-fn label(title: &str) -> String {
-    let ends = [" — ", " – ", " - ", ": ", ". ", " (", "? ", "："];
-    let is_outside_code = |at: &usize| title[..*at].matches('`').count().is_multiple_of(2);
-    let end = ends.iter().flat_map(|mark| title.match_indices(mark)).map(|(at, _)| at);
-    let end = end.filter(|at| *at >= MIN_LABEL_BYTES).filter(is_outside_code).min();
-    let label = title[..end.unwrap_or(title.len())].trim();
-    text::clip(label.trim_end_matches(['.', ':', ',', '。']), MAX_LABEL_CHARS).into_owned()
-}
-
-/// The length below which a label goes on after its mark, in bytes, and its maximum length in characters.
-const MIN_LABEL_BYTES: usize = 4;
-const MAX_LABEL_CHARS: usize = 90;
 
 /// Returns which of the options of a question a prompt names, if it names just one: by its words, its number or its place.
 pub(super) fn named_option(prompt: &str, labels: &[&str]) -> Option<usize> {
@@ -486,108 +433,6 @@ fn reason(option: &ProposedOption, answer: &str) -> String {
     text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
 }
 
-/// Returns the options of an answer: lines such as `### Option 1: …` and `**B)** …`, or the numbered bold items of its
-/// last list.
-fn parse_options(answer: &str) -> Vec<ProposedOption> {
-    let mut named: Vec<ProposedOption> = Vec::new();
-    let mut numbered: Vec<ProposedOption> = Vec::new();
-    let mut open = None::<bool>;
-    for line in answer.lines() {
-        let trimmed = line.trim();
-        let indented = line.starts_with([' ', '\t']);
-        let row = trimmed.strip_prefix('|').and_then(|row| row.split_once('|'));
-        let trimmed = first_cell(trimmed);
-        if let Some(option) = parse_named_option(trimmed) {
-            if !named.iter().any(|known| known.id == option.id) {
-                named.push(option);
-                open = Some(true);
-                continue;
-            }
-        } else if let Some(mut option) = parse_numbered_option(trimmed).filter(|_| !indented) {
-            // A list that starts again at one is another list. The last list counts.
-            if option.id == "1" || option.id == "a" {
-                numbered.clear();
-            }
-            if let Some((_, rest)) = row {
-                rest.trim_matches(['|', ' ']).clone_into(&mut option.body);
-            }
-            numbered.push(option);
-            open = Some(false);
-            continue;
-        }
-        if trimmed.starts_with('#') || trimmed.starts_with("---") {
-            open = None;
-        }
-        let list = match open {
-            Some(true) => named.last_mut(),
-            Some(false) => numbered.last_mut(),
-            None => None,
-        };
-        if let Some(option) = list
-            && option.body.len() < MAX_BODY_BYTES
-            && !trimmed.starts_with('>')
-        {
-            option.body.push_str(line);
-            option.body.push('\n');
-        }
-    }
-    if named.len() >= 2 { named } else { numbered }
-}
-
-/// Returns a line without the cells behind the first one if it is a row of a table: that has the option, and the others what it means.
-fn first_cell(line: &str) -> &str {
-    line.strip_prefix('|').and_then(|row| row.split_once('|')).map_or(line, |(first, _)| first.trim())
-}
-
-/// Returns the items of the last numbered list of an answer.
-fn numbered_options(answer: &str) -> Vec<ProposedOption> {
-    let mut all: Vec<ProposedOption> = Vec::new();
-    for line in answer.lines() {
-        if let Some(option) = parse_numbered_option(line.trim()).filter(|_| !line.starts_with([' ', '\t'])) {
-            if option.id == "1" {
-                all.clear();
-            }
-            all.push(option);
-        } else if let Some(last) = all.last_mut()
-            && last.body.len() < MAX_BODY_BYTES
-            && !line.trim_start().starts_with('>')
-        {
-            last.body.push_str(line);
-            last.body.push('\n');
-        }
-    }
-    all.retain(|option| option.id.bytes().all(|byte| byte.is_ascii_digit()));
-    all
-}
-
-/// The maximum length of the text of an option, in bytes.
-const MAX_BODY_BYTES: usize = 2000;
-
-/// Returns the options of an answer that have a letter in brackets: `- **(b) Title**: …`, also below an item of another list.
-fn lettered_options(answer: &str) -> Vec<ProposedOption> {
-    let mut all: Vec<ProposedOption> = Vec::new();
-    for line in answer.lines() {
-        let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
-        let Some((id, title)) = line.strip_prefix('(').and_then(|rest| rest.split_once(") ")) else { continue };
-        if !(id.len() == 1 && id.bytes().all(|byte| byte.is_ascii_lowercase())) {
-            continue;
-        }
-        let title = text::plain(title).replace("**", "");
-        // "(b) is the simpler one" speaks of an option that is known.
-        let is_remark = ["is ", "was ", "would ", "needs "].iter().any(|verb| title.starts_with(verb));
-        if is_remark || all.iter().any(|known| known.id == id) {
-            continue;
-        }
-        all.push(ProposedOption {
-            id: id.to_owned(),
-            name: String::new(),
-            title: text::clip(label(&title).trim(), 160).into_owned(),
-            body: title,
-        });
-    }
-    all
-}
-
 /// Returns whether a short prompt picks an option by its letter: "or no, do c".
 fn picks_letter(prompt: &str, letter: &str) -> bool {
     let lower = prompt.trim().to_lowercase();
@@ -600,58 +445,6 @@ fn picks_letter(prompt: &str, letter: &str) -> bool {
         || (bare.chars().count() <= 40
             && picks.iter().any(|verb| last(&format!("{verb} {letter}")) || last(&format!("{verb} ({letter}"))))
         || (letter != "a" && ["let's do ", "lets do "].iter().any(|lead| bare.starts_with(&format!("{lead}{letter} "))))
-}
-
-fn parse_named_option(line: &str) -> Option<ProposedOption> {
-    if !line.starts_with(['#', '*', '-']) && !line.starts_with(|c: char| c.is_alphanumeric()) {
-        return None;
-    }
-    let line = text::plain(line);
-    let lower = line.to_lowercase();
-    let name = OPTION_WORDS.iter().find(|name| lower.starts_with(*name))?;
-    let after = line.get(name.len()..)?.trim_start_matches([' ', '#']);
-    let id: String = after.chars().take_while(char::is_ascii_alphanumeric).take(2).collect();
-    if id.is_empty() || (id.len() > 1 && !id.bytes().all(|byte| byte.is_ascii_digit())) {
-        return None;
-    }
-    let rest = &after[id.len()..];
-    if !rest.is_empty() && !rest.starts_with([':', '：', '.', ')', ' ', '—', '–', '-', '(']) {
-        return None;
-    }
-    let marked = rest.trim_start().starts_with([':', '：', '.', ')', '—', '–', '-', '(']);
-    if !marked {
-        return None;
-    }
-    let title = rest.trim_matches([' ', ':', '：', '.', ')', '—', '–', '-']);
-    let name_end = line.len() - after.len() + id.len();
-    (!title.is_empty()).then(|| ProposedOption {
-        id: id.to_lowercase(),
-        name: line[..name_end].to_owned(),
-        title: text::clip(title, 160).into_owned(),
-        body: String::new(),
-    })
-}
-
-/// Parses `1. **Title** — …` or `A) Title`.
-fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
-    let line = line.trim_start_matches(['*', '#', '-', ' ']);
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let length = if digits > 0 { digits } else { usize::from(line.starts_with(|c: char| c.is_ascii_alphabetic())) };
-    if length == 0 || length > 2 {
-        return None;
-    }
-    let rest = line[length..].strip_prefix(['.', ')'])?;
-    if !rest.starts_with([' ', '*']) {
-        return None;
-    }
-    let title = text::plain(rest.trim_start_matches(['*', ' '])).replace("**", "");
-    let title = title.trim_end_matches(", or").trim_end_matches(", and").trim_end_matches([',', ';']);
-    (!title.is_empty()).then(|| ProposedOption {
-        id: line[..length].to_lowercase(),
-        name: String::new(),
-        title: text::clip(title, 160).into_owned(),
-        body: String::new(),
-    })
 }
 
 /// Returns whether a prompt refers to that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
@@ -951,14 +744,6 @@ fn is_aside(sentence: &str) -> bool {
 fn is_hedged(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     text::contains_any(&lower, &["may need", "might", "maybe", "try again", "not sure"])
-}
-
-fn has_pointer(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    lower
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| matches!(word, "it" | "this" | "that" | "these" | "those" | "them"))
-        || text::contains_any(&lower, &["이대로", "그렇게", "이렇게", "これ", "この", "こちら", "这样"])
 }
 
 /// Strips the opening of a question: "Would you like me to add tests?" becomes "add tests".

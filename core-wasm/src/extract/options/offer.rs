@@ -1,6 +1,7 @@
 //! Offers that a prompt takes up by their own words, without a number or a plain yes.
 
-use super::{MAX_LABEL_CHARS, MIN_LABEL_BYTES, Resolution, strip_question_opening};
+use super::listed::{MAX_LABEL_CHARS, MIN_LABEL_BYTES};
+use super::{Resolution, strip_question_opening};
 use crate::extract::{human, prose};
 use crate::text;
 

@@ -1,6 +1,6 @@
 //! What a choice is about: the question that an answer asks before its options, or behind them.
 
-use super::{ProposedOption, has_pointer};
+use super::listed::ProposedOption;
 use crate::text;
 
 /// The maximum length of a question, in characters. A longer one explains.
@@ -109,6 +109,15 @@ fn says_what(question: &str) -> bool {
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '_');
     let is_choice = !NO_CHOICE.iter().any(|word| text::starts_with_words(&lower, word));
     is_short && is_choice && words.filter(|word| word.len() > 2 && !GENERIC.contains(word)).count() >= MIN_WORDS
+}
+
+/// Returns whether a text points to something that another text names.
+pub(super) fn has_pointer(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    lower
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| matches!(word, "it" | "this" | "that" | "these" | "those" | "them"))
+        || text::contains_any(&lower, &["이대로", "그렇게", "이렇게", "これ", "この", "こちら", "这样"])
 }
 
 #[cfg(test)]
