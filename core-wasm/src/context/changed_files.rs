@@ -10,8 +10,8 @@ use crate::extract::clean;
 use crate::extract::files::{is_document, is_generated};
 use crate::text;
 
-/// How many times as many lines a test or a document has for the same work.
-const BESIDE: u32 = 4;
+/// How many lines a test or a document has for each line of code.
+const LINES_BESIDE_CODE_LINE: u32 = 4;
 
 /// The maximum number of files on the line of changed files.
 const MAX_FILES: usize = 10;
@@ -106,6 +106,12 @@ fn is_temporary(path: &str) -> bool {
     folders.any(|folder| matches!(folder.to_ascii_lowercase().as_str(), "tmp" | "temp" | "scratchpad" | "scratch"))
 }
 
+/// Returns whether a file has tests, by its name.
+fn is_test(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.starts_with("test_") || text::contains_any(name, &[".test.", ".spec.", "_test."])
+}
+
 /// A changed file, and what is known of it besides the size of its change.
 struct FileChange<'a> {
     change: &'a Change,
@@ -121,8 +127,8 @@ impl FileChange<'_> {
         let path = self.change.path.as_str();
         let size = self.change.added.saturating_add(self.change.removed);
         // What is tested says more than its tests, which are often longer, and code says more than what describes it.
-        let is_beside = is_document(path) || text::contains_any(path, &[".test.", ".spec.", "_test.", "test_"]);
-        let work = if is_beside { size / BESIDE } else { size };
+        let is_beside = is_document(path) || is_test(path);
+        let work = if is_beside { size / LINES_BESIDE_CODE_LINE } else { size };
         (self.is_outside, is_generated(path) || self.is_removed, Reverse(work))
     }
 
@@ -152,6 +158,16 @@ mod tests {
         assert_eq!(found("/home/u/shop-2/README.md"), Some(("/home/u/shop-2", "README.md")));
         assert_eq!(found("/home/u/bank/src/safe/door.rs"), None);
         assert_eq!(found("/home/u/notes/OLD-README.md"), None);
+    }
+
+    #[test]
+    fn a_test_is_known_by_the_name_of_its_file() {
+        for path in ["test_till.py", "src/test_till.py", "src/till.test.ts", "till_test.go"] {
+            assert!(is_test(path), "{path}");
+        }
+        for path in ["src/latest_version.rs", "src/test_data/till.rs"] {
+            assert!(!is_test(path), "{path}");
+        }
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
             }
         }
     }
-    // Of what was only planned nothing else tells what the user wanted.
+    // If the work was only planned, nothing else tells what the user wanted.
     let planned = state.undone.planned_request().map(human::without_consent);
     let is_told = |asked: &&str| asked.chars().count() > MAX_REQUEST_CHARS || known(asked, &all) || decided(asked);
     if let Some(asked) = planned.filter(|asked| human::stands_alone(asked) && !is_told(asked)) {

@@ -264,13 +264,15 @@ fn requests_politely(lower: &str) -> bool {
         ["てくれる", "てくれます", "てもらえ", "ていただけ", "줄래", "줄 수 있", "주실래", "주실 수 있", "주시겠", "주겠"];
     const TELLS: [&str; 5] = ["教えて", "説明して", "알려", "설명해", "말해"];
     /// Who asks why, or what another one does, orders nothing.
-    const ASKS: [&str; 8] = ["なぜ", "どうして", "なんで", "誰", "왜 ", "누가", "は", "が"];
+    const ASKS: [&str; 6] = ["なぜ", "どうして", "なんで", "誰", "왜 ", "누가"];
     let asks = lower.contains(['?', '？']) || lower.trim_end_matches(['.', '。']).ends_with('か');
-    let has_subject = || lower.split_whitespace().any(|word| word.chars().count() > 1 && word.ends_with(['이', '가']));
-    asks && text::contains_any(lower, &FORMS)
-        && !text::contains_any(lower, &TELLS)
-        && !text::contains_any(lower, &ASKS)
-        && !has_subject()
+    let Some(at) = FORMS.iter().find_map(|form| lower.find(form)) else { return false };
+    let said = &lower[..at];
+    let is_hiragana = |c: char| ('ぁ'..='ん').contains(&c);
+    let has_topic = said.split_once('は').is_some_and(|(topic, _)| topic.ends_with(|c| !is_hiragana(c)));
+    let has_subject = said.rsplit_once('が').is_some_and(|(_, rest)| !rest.contains(['を', 'に', 'の']))
+        || said.split_whitespace().any(|word| word.chars().count() > 1 && word.ends_with(['이', '가']));
+    asks && !has_topic && !has_subject && !text::contains_any(lower, &TELLS) && !text::contains_any(lower, &ASKS)
 }
 
 /// Returns whether a request only asks what the agent has or can do: what the session is for comes after it.

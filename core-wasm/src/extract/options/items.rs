@@ -39,9 +39,10 @@ pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String
 /// Returns the numbers by which a prompt names items. Empty if it has any other number ("add 2 columns"), or if it leaves items out.
 fn named_numbers(prompt: &str) -> Vec<String> {
     /// What may stand before a number, and behind it. "2 columns" counts them.
-    const BEFORE: [&str; 16] = [
+    const BEFORE: [&str; 17] = [
         "do",
         "fix",
+        "fix for",
         "tackle",
         "address",
         "begin with",
@@ -115,6 +116,7 @@ mod tests {
             "yeah let's tackle #1 and #3 please",
             "1번이랑 3번 해줘",
             "1+3",
+            "yes, add a fix for 1 and 3",
             "1と3をお願いします",
             "1、3をお願い",
             "1번과 3번",

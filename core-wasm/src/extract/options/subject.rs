@@ -72,8 +72,8 @@ pub(super) fn question(answer: &str, first: &ProposedOption) -> String {
     let Some(place) = answer.lines().position(|line| first.is_on(line)) else { return String::new() };
     let before: Vec<&str> = answer.lines().take(place).map(str::trim).collect();
     // Only a table's head or a line such as "Options:" may stand between the question and the options.
-    let leads =
-        before.iter().rev().skip_while(|line| line.is_empty() || line.starts_with('|') || line.ends_with([':', '：', '*']));
+    let is_lead = |line: &str| line.starts_with('|') || line.trim_end_matches('*').ends_with([':', '：']);
+    let leads = before.iter().rev().skip_while(|line| line.is_empty() || is_lead(line));
     let mut is_above = false;
     let leads = leads.take_while(|line| !std::mem::replace(&mut is_above, line.starts_with('#')) && !line.is_empty());
     let last = || {
@@ -134,6 +134,7 @@ mod tests {
         let of = |before: &str, behind: &str| asked(&format!("{before}\n\n{options}{behind}"));
         let whole = "How should the total of the cart be rounded?";
         assert_eq!(of(&format!("**First question:** {whole}\n\nOptions:"), "Which one?"), whole);
+        assert_eq!(of(&format!("**{whole}**"), "Which option do you want?"), whole);
         assert_eq!(of(&format!("## {whole}"), "Which option do you want?"), whole);
         assert_eq!(of(&format!("## {whole}\nIn one place.\n## The fix"), ""), "");
         let table =
