@@ -14,6 +14,7 @@ use crate::extract::standing;
 use crate::extract::statement::{self, Voice};
 use crate::extract::tool_uses::ToolUse;
 use crate::extract::turn::Turn;
+use crate::extract::vanished;
 use crate::said_by::SaidBy;
 use crate::text::{self};
 use crate::transcript::json::Raw;
@@ -308,7 +309,12 @@ impl State {
             if self.turn.is_whole() && first().any(|it| names_real_cause(&it)) {
                 self.results.find_real_cause();
             }
-            if self.turn.is_whole() && self.turn.consents && first().any(|it| signs::defends(&it.to_lowercase())) {
+            // What was offered may hold for the rest: "Deleted 12. The three that are left are actually used".
+            if self.turn.is_whole()
+                && self.turn.consents
+                && first().any(|it| signs::defends(&it.to_lowercase()))
+                && !vanished::says_removal(&self.turn.answer)
+            {
                 self.results.offer_failed();
             }
             // A part of this turn is no answer to what its prompt disputes.
