@@ -102,6 +102,12 @@ impl TakenBack {
         self.edits.iter_mut().filter(|edit| edit.2 > commits).for_each(|edit| edit.2 -= 1);
     }
 
+    /// Records that a commit that was taken back is there again. What it holds nobody knows, so all stands.
+    pub(super) fn commit_brought_back(&mut self) {
+        self.edits.iter_mut().filter(|edit| matches!(edit.3, Place::Gone(_))).for_each(|edit| edit.3 = Place::Landed);
+        self.files.clear();
+    }
+
     /// Records that other commits hold what was changed so far.
     pub(super) fn history_rewritten(&mut self) {
         self.moved(Place::Kept, Place::Landed, |_| true);

@@ -100,8 +100,10 @@ pub(super) struct State {
     conventions: Conventions,
     pub(super) results: Results,
     pub(super) commits: Vec<String>,
-    /// How many commits the session had made when it made its latest branch.
-    branched_after: usize,
+    /// How many of the session's commits are on another branch, or have commits of others above them.
+    kept_commits: usize,
+    /// The subjects of the session's commits that git took back.
+    dropped_commits: Vec<String>,
     /// The folders of repositories that the session made for trying something out, oldest first.
     trial_repositories: Vec<String>,
     /// The issues and pull requests that were looked up or filed.
