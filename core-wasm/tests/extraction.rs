@@ -2334,6 +2334,20 @@ fn work_that_git_took_back_is_told_with_its_end() {
     assert!(line("`header.ts`").is_empty() || line("`header.ts`").contains("Changes taken back later"), "{done:?}");
 }
 
+#[test]
+fn a_turn_is_not_taken_back_if_a_part_of_it_stands() {
+    let mut script = Script::default();
+    script.human("Print the slips with the new driver");
+    script.edit("/home/u/proj/guide.ts", "print(sum)", "print(driver, sum)");
+    script.bash("npm install till-driver", "added 1 package", false);
+    script.agent("Installed `till-driver` and told of it in `guide.ts`, which prints the sum with it.");
+    script.human("Leave the guide as it was");
+    script.bash("git checkout -- guide.ts", "", false);
+    script.agent("The guide prints the sum as before.");
+    let done = script.outcome().notes.done.join("\n");
+    assert!(!done.contains("taken back"), "{done}");
+}
+
 /// Edits and commits two files, runs commands, each with its output, and returns the commits that are told and the turns that are said
 /// to be taken back.
 fn after_commands(commands: &[(&str, &str)]) -> (Vec<String>, String) {

@@ -407,4 +407,6 @@ fn a_runner_of_packages_says_that_all_passed() {
     let piped = "bun run test 2>&1 | tail -30";
     assert!(passed(piped, "Tasks:    3 successful, 3 total\nCached:    2 cached, 3 total\n  Time:    250ms"));
     assert!(!passed(piped, "Tasks:    2 successful, 3 total\nFailed:    till#test"));
+    assert!(!passed(piped, "Tasks:    0 successful, 0 total"), "nothing ran");
+    assert_eq!(runs_tests("turbo run test --filter=docs"), Some(true));
 }

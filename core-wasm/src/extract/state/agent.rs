@@ -4,6 +4,7 @@ use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::commits;
+use crate::extract::files;
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
@@ -199,10 +200,11 @@ impl State {
 
     /// Returns the full path of a file that prose names by the end of its path.
     fn known_file(&self, name: &str) -> String {
-        let ends = |path: &&str| {
-            path.ends_with(name) && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
-        };
-        self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
+        self.files
+            .paths()
+            .rev()
+            .find(|path| files::is_named(path, name))
+            .map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
     /// Applies the agent's last text if its line has not arrived yet.

@@ -157,7 +157,7 @@ impl State {
         if is_back {
             self.files.record_revert(file, edit.removed == 0);
             if !self.files.paths().any(|known| known == file) {
-                self.taken_back.undone(file, self.turns);
+                self.taken_back.taken_out(file, self.turns);
             }
             if self.undone.is_without_commit() && self.files.paths().next().is_none() {
                 _ = self.undone.found_clean();
