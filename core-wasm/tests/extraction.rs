@@ -2335,6 +2335,76 @@ fn work_that_git_took_back_is_told_with_its_end() {
 }
 
 #[test]
+fn a_turn_is_not_taken_back_if_a_part_of_it_stands() {
+    let mut script = Script::default();
+    script.human("Print the slips with the new driver");
+    script.edit("/home/u/proj/guide.ts", "print(sum)", "print(driver, sum)");
+    script.bash("npm install till-driver", "added 1 package", false);
+    script.agent("Installed `till-driver` and told of it in `guide.ts`, which prints the sum with it.");
+    script.human("Leave the guide as it was");
+    script.bash("git checkout -- guide.ts", "", false);
+    script.agent("The guide prints the sum as before.");
+    let done = script.outcome().notes.done.join("\n");
+    assert!(!done.contains("taken back"), "{done}");
+}
+
+/// Edits and commits two files, runs commands, each with its output, and returns the commits that are told and the turns that are said
+/// to be taken back.
+fn after_commands(commands: &[(&str, &str)]) -> (Vec<String>, String) {
+    let mut script = Script::default();
+    script.human("Print the tax on each slip");
+    script.edit("/home/u/proj/slips.ts", "print(sum)", "print(sum, tax)");
+    script.bash("git commit -am 'Print the tax'", "[main 1a2b3c4] Print the tax\n 1 file changed", false);
+    script.agent("Added the tax to `slips.ts`, which prints it behind the sum of each slip.");
+    script.human("Print the name of the till in the header, too");
+    script.edit("/home/u/proj/header.ts", "print(date)", "print(date, till)");
+    script.bash("git commit -am 'Print the till'", "[main 2b3c4d5] Print the till\n 1 file changed", false);
+    script.agent("Added the name of the till to `header.ts`, which prints it behind the date.");
+    script.human("Go on as planned");
+    for (command, output) in commands {
+        script.bash(command, output, false);
+    }
+    script.agent("The branch is in the order that was planned for the shop.");
+    let notes = script.outcome().notes;
+    let taken_back = notes.done.into_iter().filter(|line| line.contains("taken back")).collect();
+    (notes.commits, taken_back)
+}
+
+#[test]
+fn commits_that_stand_are_told_as_made() {
+    let both = ["Print the tax", "Print the till"];
+    let cases: [&[(&str, &str)]; 8] = [
+        &[("git -C vendor/driver reset --hard HEAD~1", "HEAD is now at 3c4d5e6 Fix the driver")],
+        &[("cd vendor/driver && git reset --hard HEAD~1", "HEAD is now at 3c4d5e6 Fix the driver")],
+        &[("git merge topic", "Merge made by the 'ort' strategy."), ("git reset --hard HEAD~1", "")],
+        &[("git push origin HEAD:refs/heads/tax && git reset --hard HEAD~1", "")],
+        &[("git reset --soft HEAD@{1}", "")],
+        &[
+            ("git reset --hard HEAD~1", "HEAD is now at 1a2b3c4 Print the tax"),
+            ("git reset --hard ORIG_HEAD", "HEAD is now at 2b3c4d5 Print the till"),
+        ],
+        &[
+            ("git revert --no-edit HEAD", "[main 3c4d5e6] Revert \"Print the till\"\n 1 file changed"),
+            ("git reset --hard HEAD~1", "HEAD is now at 2b3c4d5 Print the till"),
+        ],
+        &[
+            ("git revert --no-edit HEAD", "[main 3c4d5e6] Revert \"Print the till\"\n 1 file changed"),
+            ("git revert --no-edit HEAD", "[main 4d5e6f7] Reapply \"Print the till\"\n 1 file changed"),
+        ],
+    ];
+    for commands in cases {
+        let (commits, taken_back) = after_commands(commands);
+        assert_eq!((commits.as_slice(), taken_back.as_str()), (both.map(str::to_owned).as_slice(), ""), "{commands:?}");
+    }
+    let (commits, _) = after_commands(&[
+        ("git checkout -b count", "Switched to a new branch 'count'"),
+        ("git commit -qm 'Count slips' && git commit -qm 'Count coins'", ""),
+        ("git reset --soft main", ""),
+    ]);
+    assert_eq!(commits, both, "the commits of the branch are joined");
+}
+
+#[test]
 fn what_the_agent_offered_in_vain_is_not_told() {
     let mut script = Script::default();
     script.human("Why does the till export these names?");

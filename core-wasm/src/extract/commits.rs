@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::commands;
+use super::commands::{self, GitCall};
 use crate::text;
 
 /// The maximum number of files to read from git's list of changed files.
@@ -102,45 +102,67 @@ pub(super) struct Reset {
 }
 
 /// Returns what `git reset` leaves of the session's commits, which have the subjects `own`, the oldest first. None if it drops none, or if
-/// nobody knows which.
-pub(super) fn reset(command: &str, output: &str, own: &[String], hashes: &[(String, String)]) -> Option<Reset> {
-    let calls = commands::git_calls(command);
-    let (_, arguments) = calls.iter().find(|(subcommand, _)| subcommand == "reset")?;
-    let names: Vec<&str> = arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+/// nobody knows which. The first `kept` are on another branch, or have commits of others above them.
+pub(super) fn reset(
+    call: &GitCall,
+    output: &str,
+    own: &[String],
+    kept: usize,
+    hashes: &[(String, String)],
+) -> Option<Reset> {
+    if call.subcommand != "reset" {
+        return None;
+    }
+    let names: Vec<&str> = call.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
     // Files are only taken out of the next commit.
     let [target] = names[..] else { return None };
+    let has = |options: &[&str]| call.arguments.iter().any(|word| options.contains(&word.as_str()));
     let place = |subject: &str| own.iter().position(|known| known == subject);
     let has_hash =
         |(_, hash): &&(String, String)| is_hash(target) && (hash.starts_with(target) || target.starts_with(hash.as_str()));
-    let latest = output.lines().find_map(|line| line.trim().strip_prefix("HEAD is now at ")?.split_once(' '));
-    let left = if let Some(at) = latest.and_then(|(_, subject)| place(subject.trim())) {
+    let left = if let Some(at) = head_now(output).and_then(|(_, subject)| place(subject)) {
         at + 1
     } else if let Some((subject, _)) = hashes.iter().find(has_hash) {
         place(subject)? + 1
     } else if let Some(steps) = steps_back(target) {
         own.len().saturating_sub(steps)
-    } else if arguments.iter().any(|word| word == "--soft") {
+    } else if has(&["--soft"]) && !target.contains(['@', '^', '~']) && !target.contains("HEAD") && !is_hash(target) {
         // Whoever keeps all changes joins the commits of a branch.
-        0
+        kept
     } else {
         return None;
     };
-    let keeps_changes = !arguments.iter().any(|word| matches!(word.as_str(), "--hard" | "--keep" | "--merge"));
-    (left < own.len()).then_some(Reset { left, keeps_changes })
+    (kept..own.len()).contains(&left).then(|| Reset { left, keeps_changes: !has(&["--hard", "--keep", "--merge"]) })
 }
 
-/// Returns whether a command line makes a branch, which keeps the commits that there are.
-pub(super) fn makes_branch(command: &str) -> bool {
-    commands::git_calls(command).iter().any(|(subcommand, arguments)| {
-        let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.as_str()));
-        match subcommand.as_str() {
-            "checkout" => has(&["-b", "-B"]),
-            "switch" => has(&["-c", "-C", "--create"]),
-            "worktree" => has(&["add"]),
-            "branch" => arguments.first().is_some_and(|name| !name.starts_with('-')),
-            _ => false,
-        }
-    })
+/// Returns the hash and the subject of the commit to which git says that it moved the branch.
+fn head_now(output: &str) -> Option<(&str, &str)> {
+    let commit = output.lines().find_map(|line| line.trim().strip_prefix("HEAD is now at "))?;
+    commit.split_once(' ').map(|(hash, subject)| (hash, subject.trim()))
+}
+
+/// Returns those subjects of commits that git brings back, each with its hash: by another reset, or by reverting the revert.
+pub(super) fn brought_back(output: &str, dropped: &[String]) -> Vec<(String, String)> {
+    let made = output.lines().filter_map(parse_commit_line).filter_map(|(_, hash, subject)| {
+        let inner = subject.strip_prefix("Reapply \"").or_else(|| subject.strip_prefix("Revert \"Revert \""))?;
+        Some((inner.trim_end_matches('"').to_owned(), hash))
+    });
+    let head = head_now(output).map(|(hash, subject)| (subject.to_owned(), hash.to_owned()));
+    head.into_iter().chain(made).filter(|(subject, _)| dropped.contains(subject)).collect()
+}
+
+/// Returns whether a call of git leaves the session's commits on another branch, or commits of others above them. Then `HEAD~1` is not the
+/// session's latest commit any more.
+pub(super) fn leaves_branch(call: &GitCall) -> bool {
+    let arguments = &call.arguments;
+    match call.subcommand.as_str() {
+        "switch" | "merge" | "pull" | "rebase" | "cherry-pick" | "revert" | "am" => true,
+        "checkout" => !arguments.iter().any(|word| matches!(word.as_str(), "--" | ".")),
+        "worktree" => arguments.first().is_some_and(|verb| verb == "add"),
+        "branch" => arguments.first().is_some_and(|name| !name.starts_with('-')),
+        "push" => arguments.iter().any(|word| word.contains(':')),
+        _ => false,
+    }
 }
 
 /// Returns how many commits before the latest one a name such as `HEAD~2` or `HEAD^` means.
@@ -154,12 +176,50 @@ fn steps_back(name: &str) -> Option<usize> {
 }
 
 /// Returns those of the session's commits, given by their subjects, that `git revert` undoes, with their places.
-pub(super) fn reverted<'a>(command: &str, output: &str, own: &'a [String]) -> Vec<(usize, &'a String)> {
-    if !commands::git_calls(command).iter().any(|(subcommand, _)| subcommand == "revert") {
-        return Vec::new();
-    }
-    let is_reverted = |subject: &String| output.contains(&format!("] Revert \"{subject}\""));
+pub(super) fn reverted<'a>(call: &GitCall, output: &str, own: &'a [String]) -> Vec<(usize, &'a String)> {
+    let is_reverted = |subject: &String| call.subcommand == "revert" && output.contains(&format!("] Revert \"{subject}\""));
     own.iter().enumerate().filter(|(_, subject)| is_reverted(subject)).collect()
+}
+
+/// What a call of git does with stashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stash {
+    /// It puts changes away, on that branch: all of them, or those of some files.
+    Put(String, bool),
+    /// It brings the latest ones back.
+    Taken,
+    /// It brings a part back.
+    Copied,
+    /// It throws the latest one away.
+    Dropped,
+    /// It throws all away.
+    Cleared,
+}
+
+/// Returns what a command line does with stashes.
+pub(super) fn stashes(command: &str, output: &str, failed: bool) -> Vec<Stash> {
+    let act = |call: GitCall| {
+        let mut names = call.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
+        if call.subcommand != "stash" {
+            return call.arguments.iter().any(|word| word.contains("stash@")).then_some(Stash::Copied);
+        }
+        match names.next() {
+            verb @ (None | Some("push" | "save")) => {
+                let (_, rest) = output.split_once("Saved working directory and index state ")?;
+                let branch = rest.split_once("n ").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
+                // A word may be a message, too.
+                let is_whole = verb != Some("push") || names.next().is_none();
+                Some(Stash::Put(branch.trim().to_owned(), is_whole))
+            }
+            // What conflicts is taken over by hand.
+            Some("pop" | "apply" | "branch") if !failed || output.contains("Dropped ") => Some(Stash::Taken),
+            Some("pop" | "apply" | "branch") => Some(Stash::Copied),
+            Some("drop") if !failed && names.next().is_none_or(|name| name.contains('0')) => Some(Stash::Dropped),
+            Some("clear") => Some(Stash::Cleared),
+            _ => None,
+        }
+    };
+    commands::git_calls_in_root(command).into_iter().filter_map(act).collect()
 }
 
 /// Returns the hash of a commit with that subject, as git prints it: on the line of a commit, or in a list.
@@ -767,12 +827,16 @@ mod tests {
         }
     }
 
+    fn call(command: &str) -> GitCall {
+        commands::git_calls_in_root(command).pop().unwrap()
+    }
+
     #[test]
     fn what_a_reset_leaves() {
         let own = ["Add a", "Add b", "Add c"].map(str::to_owned);
         let hashes = [("Add a".to_owned(), "1a2b3c4".to_owned())];
         let left = |command: &str, output: &str| {
-            reset(command, output, &own, &hashes).map(|reset| (reset.left, reset.keeps_changes))
+            reset(&call(command), output, &own, 0, &hashes).map(|reset| (reset.left, reset.keeps_changes))
         };
         assert_eq!(left("git reset --hard HEAD~1", "HEAD is now at 2b3c4d5 Add b"), Some((2, false)));
         assert_eq!(left("git reset --hard HEAD~1", "HEAD is now at 2b3c4d5 Add a"), Some((1, false)), "others merged");
@@ -782,20 +846,74 @@ mod tests {
         for all in ["git reset --soft HEAD~9", "git reset --soft main"] {
             assert_eq!(left(all, ""), Some((0, true)));
         }
-        for command in
-            ["git reset --hard", "git reset HEAD", "git reset HEAD~1 a.ts", "git reset --hard origin/main", "git reset a.ts"]
-        {
+        for command in [
+            "git reset --hard",
+            "git reset HEAD",
+            "git reset HEAD~1 a.ts",
+            "git reset --hard origin/main",
+            "git reset a.ts",
+            "git reset --soft HEAD@{1}",
+            "git reset --soft ORIG_HEAD",
+            "git reset --soft HEAD^1",
+            "git reset --soft 9a8b7c6",
+        ] {
             assert_eq!(left(command, ""), None, "{command}");
         }
     }
 
     #[test]
-    fn a_branch_keeps_the_commits() {
-        for command in ["git branch topic && git reset --hard HEAD~1", "git checkout -b topic", "git switch -c topic"] {
-            assert!(makes_branch(command), "{command}");
+    fn commits_below_those_of_others_are_not_reset() {
+        let own = ["Add a", "Add b", "Add c"].map(str::to_owned);
+        let left = |command: &str, kept: usize| reset(&call(command), "", &own, kept, &[]).map(|reset| reset.left);
+        assert_eq!(left("git reset --hard HEAD~1", 3), None, "a merge lies on top");
+        assert_eq!(left("git reset --hard HEAD~2", 1), Some(1));
+        assert_eq!(left("git reset --hard HEAD~3", 1), None);
+        assert_eq!(left("git reset --soft main", 1), Some(1), "two commits of a branch are joined");
+    }
+
+    #[test]
+    fn commits_are_brought_back() {
+        let dropped = ["Add a".to_owned()];
+        for output in [
+            "HEAD is now at 1a2b3c4 Add a",
+            "[main 1a2b3c4] Reapply \"Add a\"\n 1 file changed",
+            "[main 1a2b3c4] Revert \"Revert \"Add a\"\"\n 1 file changed",
+        ] {
+            assert_eq!(brought_back(output, &dropped), [("Add a".to_owned(), "1a2b3c4".to_owned())], "{output}");
         }
-        for command in ["git branch -D topic", "git branch", "git checkout topic", "git worktree list"] {
-            assert!(!makes_branch(command), "{command}");
+        assert!(brought_back("HEAD is now at 1a2b3c4 Add b", &dropped).is_empty());
+    }
+
+    #[test]
+    fn what_a_command_does_with_stashes() {
+        let put = |is_whole: bool| Stash::Put("main".to_owned(), is_whole);
+        let saved = "Saved working directory and index state WIP on main: 1a2b3c4 Add a";
+        assert_eq!(stashes("git stash; git stash drop stash@{1}", saved, false), [put(true)]);
+        assert_eq!(stashes("git stash push -- other.ts", saved, false), [put(false)]);
+        assert_eq!(stashes("git checkout stash@{0} -- a.ts && git stash drop", "", false), [Stash::Copied, Stash::Dropped]);
+        assert_eq!(stashes("git stash pop", "Dropped refs/stash@{0}", false), [Stash::Taken]);
+        assert_eq!(stashes("git stash apply", "CONFLICT (content): a.ts", true), [Stash::Copied]);
+        assert!(stashes("git stash drop", "No stash entries found.", true).is_empty());
+        assert!(stashes("git stash list && git -C vendor/till stash drop", "", false).is_empty());
+    }
+
+    #[test]
+    fn a_branch_keeps_the_commits() {
+        for command in [
+            "git branch topic",
+            "git checkout -b topic",
+            "git switch -c topic",
+            "git revert HEAD",
+            "git merge topic",
+            "git pull",
+            "git push origin HEAD:refs/heads/tax",
+        ] {
+            assert!(leaves_branch(&call(command)), "{command}");
+        }
+        for command in
+            ["git branch -D topic", "git branch", "git checkout -- a.ts", "git worktree list", "git push origin main"]
+        {
+            assert!(!leaves_branch(&call(command)), "{command}");
         }
     }
 
@@ -803,8 +921,9 @@ mod tests {
     fn what_a_revert_undoes() {
         let own = ["Add a", "Add b"].map(str::to_owned);
         let output = "[main 2b3c4d5] Revert \"Add a\"\n 1 file changed, 1 deletion(-)";
-        assert_eq!(reverted("git revert --no-edit 1a2b3c4", output, &own), [(0, &own[0])]);
-        assert!(reverted("git log", output, &own).is_empty() && reverted("git revert --abort", "", &own).is_empty());
+        assert_eq!(reverted(&call("git revert --no-edit 1a2b3c4"), output, &own), [(0, &own[0])]);
+        assert!(reverted(&call("git log"), output, &own).is_empty());
+        assert!(reverted(&call("git revert --abort"), "", &own).is_empty());
     }
 
     #[test]

@@ -289,6 +289,11 @@ impl Files {
     }
 }
 
+/// Returns whether a path is the file of a name, which may be the end of the path.
+pub(super) fn is_named(path: &str, name: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
 /// Returns whether a file is one that a package manager or the system writes by itself: a list of versions, or what it knows of an
 /// installed package.
 pub(crate) fn is_generated(path: &str) -> bool {

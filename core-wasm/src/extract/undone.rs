@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::commands::{self, Class};
+use super::commits::Stash;
 use super::failures;
 use super::labels::Labels;
 use super::planned::{self, PlannedCheck};
@@ -114,28 +115,21 @@ impl Undone {
         self.has_commit_failed = true;
     }
 
-    /// Records what a command line put away with `git stash`, and what it brought back, as git reports it.
-    pub(super) fn stashed(&mut self, command: &str, output: &str, failed: bool) {
-        for (subcommand, arguments) in commands::git_calls(command) {
-            if subcommand != "stash" {
-                continue;
-            }
-            match arguments.iter().find(|word| !word.starts_with('-')).map(String::as_str) {
-                None | Some("push" | "save") => {
-                    if let Some((_, rest)) = output.split_once("Saved working directory and index state ") {
-                        let branch = rest.split_once("n ").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
-                        self.stashes.push(branch.trim().to_owned());
-                    }
-                }
-                Some("pop" | "apply" | "drop" | "branch") if !failed || output.contains("Dropped ") => {
-                    _ = self.stashes.pop();
-                }
-                Some("clear") => self.stashes.clear(),
-                _ => {}
-            }
+    /// Records what a call of git did with stashes.
+    pub(super) fn stash_moved(&mut self, stash: &Stash) {
+        match stash {
+            Stash::Put(branch, _) => self.stashes.push(branch.clone()),
+            Stash::Taken | Stash::Dropped => _ = self.stashes.pop(),
+            Stash::Cleared => self.stashes.clear(),
+            Stash::Copied => {}
         }
         let extra = self.stashes.len().saturating_sub(MAX_NAMED);
         self.stashes.drain(..extra);
+    }
+
+    /// Returns whether something is in a stash.
+    pub(super) fn has_stash(&self) -> bool {
+        !self.stashes.is_empty()
     }
 
     /// Records what git says of the repository's remotes.

@@ -139,8 +139,8 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns whether a command line runs tests, and whether it certainly runs only some of them: those of a name, of a file, or of one
-/// package of Go.
+/// Returns whether a command line runs tests, and whether it certainly runs only some of them: those of a name, of a file, or of some
+/// packages.
 pub(crate) fn runs_tests(command: &str) -> Option<bool> {
     let tests = segments(command).into_iter().filter(|segment| class_of(segment) == Class::Test);
     let narrow: Vec<bool> = tests.map(is_narrow).collect();
@@ -148,7 +148,7 @@ pub(crate) fn runs_tests(command: &str) -> Option<bool> {
 }
 
 fn is_narrow(segment: &str) -> bool {
-    const NAMES: [&str; 5] = ["-run", "-k", "-t", "--grep", "--testNamePattern"];
+    const NAMES: [&str; 6] = ["-run", "-k", "-t", "--grep", "--testNamePattern", "--filter"];
     const ENDS: [&str; 7] = [".py", ".ts", ".tsx", ".js", ".jsx", ".rb", ".go"];
     let is_name = |word: &str| NAMES.contains(&word.split('=').next().unwrap_or_default());
     let is_go = words(segment).next() == Some("go");

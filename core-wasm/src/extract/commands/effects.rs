@@ -82,13 +82,17 @@ pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
                     effects.removed.extend(source);
                 }
             }
-            "reset" if is_git => effects.restores_all |= arguments.contains(&"--hard"),
-            "restore" if is_git && arguments.contains(&"--staged") => {}
-            // One side of a conflict is chosen.
-            "restore" | "checkout" if is_git && arguments.iter().any(|word| matches!(*word, "--ours" | "--theirs")) => {}
+            // Another folder may be another repository.
+            "reset" if is_git => effects.restores_all |= folder.is_empty() && arguments.contains(&"--hard"),
+            // With an option, git restores only what is to be committed, one side of a conflict, or what another commit holds.
+            "restore" | "checkout" if is_git && arguments.iter().any(|word| word.starts_with('-') && *word != "--") => {}
             "restore" | "checkout" if is_git => {
-                effects.restores_all |= names.contains(&".");
-                effects.restored.extend(names.iter().filter_map(|name| inside(name)));
+                let is_all = |name: &str| name == "." && folder.is_empty();
+                // The first name may be that of a branch.
+                if names.first().is_some_and(|name| is_all(name) || inside(name).is_some()) {
+                    effects.restores_all |= names.iter().any(|name| is_all(name));
+                    effects.restored.extend(names.iter().filter_map(|name| inside(name)));
+                }
             }
             // It stays where it is.
             "rm" if is_git && arguments.contains(&"--cached") => {}

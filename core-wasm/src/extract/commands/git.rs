@@ -79,6 +79,11 @@ pub(crate) fn git_calls(command: &str) -> Vec<(String, Vec<String>)> {
     inside.map(|call| (call.subcommand, call.arguments)).collect()
 }
 
+/// Returns the calls of git on a command line that work in the project's root: another folder may be another repository.
+pub(crate) fn git_calls_in_root(command: &str) -> Vec<GitCall> {
+    git_calls_anywhere(command).into_iter().filter(|call| call.folder.is_empty()).collect()
+}
+
 /// Returns the folders in which a command line makes repositories besides the project's. A clone of a foreign one is work as any
 /// other; a clone of one of the `known` ones is for trying something out, as they are.
 pub(crate) fn made_repositories(command: &str, known: &[String]) -> Vec<String> {

@@ -22,7 +22,9 @@ pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, is_damage, is_environment, is_invocation,
     is_located, is_unknown_subcommand, is_unset_variable, sets_variables,
 };
-pub(crate) use git::{GitCall, commits_only_in, git_calls, git_calls_anywhere, is_temporary_folder, made_repositories};
+pub(crate) use git::{
+    GitCall, commits_only_in, git_calls, git_calls_anywhere, git_calls_in_root, is_temporary_folder, made_repositories,
+};
 pub(crate) use program::{
     answers_by_status, curing_segment, is_form_of, only_looks, own_program, own_words, runs_program_of, verb_words,
 };

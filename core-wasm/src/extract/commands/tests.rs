@@ -132,6 +132,23 @@ fn files_that_a_command_line_writes_and_removes() {
 }
 
 #[test]
+fn only_what_the_project_itself_takes_back_is_restored() {
+    for command in [
+        "cd /tmp/driver && git reset --hard origin/main",
+        "cd ../other && git checkout -- .",
+        "cd web && git checkout -- .",
+        "git checkout backup -- .",
+        "git checkout backup -- a.ts",
+        "git restore --source=HEAD~2 a.ts",
+        "git restore -s backup a.ts",
+        "git restore -S a.ts",
+    ] {
+        assert_eq!(file_effects(command, ""), FileEffects::default(), "{command}");
+    }
+    assert_eq!(file_effects("cd web && git checkout -- a.ts", "").restored, ["web/a.ts"]);
+}
+
+#[test]
 fn packages_are_noted_in_the_manifest() {
     let written = |command: &str| file_effects(command, "").manifests;
     assert_eq!(written("npm install -D till@2 2>&1 | tail -3"), ["package.json", "package-lock.json"]);
@@ -390,4 +407,6 @@ fn a_runner_of_packages_says_that_all_passed() {
     let piped = "bun run test 2>&1 | tail -30";
     assert!(passed(piped, "Tasks:    3 successful, 3 total\nCached:    2 cached, 3 total\n  Time:    250ms"));
     assert!(!passed(piped, "Tasks:    2 successful, 3 total\nFailed:    till#test"));
+    assert!(!passed(piped, "Tasks:    0 successful, 0 total"), "nothing ran");
+    assert_eq!(runs_tests("turbo run test --filter=docs"), Some(true));
 }

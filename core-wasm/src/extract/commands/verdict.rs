@@ -131,7 +131,8 @@ pub(crate) fn lists_passed_packages(output: &str) -> bool {
 fn all_tasks_passed(output: &str) -> bool {
     let all = |line: &str| -> Option<bool> {
         let (passed, total) = line.trim().strip_prefix("Tasks:")?.split_once(" successful, ")?;
-        Some(total.split_whitespace().next() == Some(passed.trim()))
+        let passed = passed.trim();
+        Some(passed != "0" && total.split_whitespace().next() == Some(passed))
     };
     text::tail(output, 2 * 1024).lines().rev().find_map(all) == Some(true)
 }

@@ -226,6 +226,13 @@ pub(in crate::extract) fn refutes(prompt: &str) -> bool {
     text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
 }
 
+/// Returns whether a sentence in lower case without apostrophes only says that nothing is in the way: "That shouldn't be a problem".
+fn reassures(lower: &str) -> bool {
+    const WORDS: [&str; 6] = ["be a problem", "be an issue", "matter", "take", "hurt", "be hard"];
+    let after = ["should not ", "shouldnt "].iter().find_map(|words| lower.split_once(words)).map(|(_, rest)| rest);
+    after.is_some_and(|rest| WORDS.iter().any(|word| text::starts_with_words(rest, word)))
+}
+
 /// Returns whether a prompt asks to check what the agent said.
 pub(in crate::extract) fn doubts(prompt: &str) -> bool {
     const SIGNS: [&str; 17] = [
@@ -289,11 +296,9 @@ pub(in crate::extract) fn disputes(prompt: &str) -> bool {
     for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
         said = said.strip_prefix(lead).unwrap_or(said);
     }
+    let opens = |opening: &&str| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening);
     is_hesitation(said)
-        || DISPUTE_OPENINGS
-            .iter()
-            .any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
+        || (!reassures(said) && (DISPUTE_OPENINGS.iter().any(|opening| opens(&opening)) || is_correction(&first)))
         || text::contains_any(&lower, DISPUTE_SIGNS)
-        || is_correction(&first)
         || refutes(prompt)
 }

@@ -178,12 +178,12 @@ fn was_wrong(statement: &Statement) -> bool {
         && !signs::excuses(&lower)
 }
 
-/// Returns the subject of each commit, with what its body adds.
 /// Returns whether a statement is the subject of a commit.
 fn is_subject(statement: &Statement) -> bool {
     statement.voice == Voice::Commit && statement.place == 0
 }
 
+/// Returns the subject of each commit, with what its body adds.
 fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &Labels) -> String {
     let mut line = String::new();
     for statement in statements {

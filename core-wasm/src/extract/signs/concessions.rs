@@ -125,17 +125,16 @@ pub(in crate::extract) fn disproves(said: &str) -> bool {
 pub(in crate::extract) fn defends(lower: &str) -> bool {
     const VERDICTS: [&str; 10] =
         ["needed", "necessary", "required", "used", "in use", "correct", "right", "intentional", "intended", "valid"];
-    const WIDE: [&str; 7] =
-        ["실제로 필요", "실제로 사용", "実際には必要", "実際に必要", "実際に使われ", "实际上需要", "实际上是必要"];
-    const MARKS: [&str; 3] = ["actually ", "in fact ", "after all "];
+    // It is denied, asked, or said of something else.
+    const OTHERWISE: [&str; 10] = ["not", "never", "none", "nothing", "no", "which", "whether", "what", "only", "if"];
     let is_said = |(at, mark): (usize, &str)| {
         let rest = lower[at + mark.len()..].trim_start_matches('*');
-        let before = lower[..at].trim_end();
-        let is_denied = before.ends_with("not") || before.ends_with("n't") || before.ends_with("never");
-        !is_denied && VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict))
+        let before = &lower[..at];
+        !before.contains("n't")
+            && !text::contains_any_words(before, &OTHERWISE)
+            && VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict))
     };
-    !lower.ends_with(['?', '？'])
-        && (MARKS.iter().any(|mark| lower.match_indices(mark).any(is_said)) || text::contains_any(lower, &WIDE))
+    !lower.ends_with('?') && ["actually ", "in fact "].iter().any(|mark| lower.match_indices(mark).any(is_said))
 }
 
 /// Returns whether a sentence in lower case says that the agent was wrong, wherever it says so.

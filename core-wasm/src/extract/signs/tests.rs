@@ -254,11 +254,21 @@ fn what_seemed_to_be_of_no_use_is_defended() {
     for said in [
         "the second cache is actually needed: the till reads it.",
         "`sum` is actually **correct**.",
-        "이 설정은 실제로 사용됩니다.",
+        "the exports are in fact used by the slips.",
     ] {
         assert!(defends(said), "{said}");
     }
-    for said in ["it is not actually needed.", "is it actually needed?", "now the till actually works."] {
+    for said in [
+        "it is not actually needed.",
+        "is it actually needed?",
+        "now the till actually works.",
+        "none of them is actually used, so i deleted them.",
+        "the second cache is no longer actually needed.",
+        "let me check which cache is actually used.",
+        "the total is computed after all required fields are set.",
+        "실제로 사용되지 않아서 삭제했습니다.",
+        "実際に使われていませんでした。",
+    ] {
         assert!(!defends(said), "{said}");
     }
 }

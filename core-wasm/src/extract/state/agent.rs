@@ -4,6 +4,7 @@ use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::commits;
+use crate::extract::files;
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
@@ -14,6 +15,7 @@ use crate::extract::standing;
 use crate::extract::statement::{self, Voice};
 use crate::extract::tool_uses::ToolUse;
 use crate::extract::turn::Turn;
+use crate::extract::vanished;
 use crate::said_by::SaidBy;
 use crate::text::{self};
 use crate::transcript::json::Raw;
@@ -198,10 +200,11 @@ impl State {
 
     /// Returns the full path of a file that prose names by the end of its path.
     fn known_file(&self, name: &str) -> String {
-        let ends = |path: &&str| {
-            path.ends_with(name) && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
-        };
-        self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
+        self.files
+            .paths()
+            .rev()
+            .find(|path| files::is_named(path, name))
+            .map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
     /// Applies the agent's last text if its line has not arrived yet.
@@ -308,7 +311,12 @@ impl State {
             if self.turn.is_whole() && first().any(|it| names_real_cause(&it)) {
                 self.results.find_real_cause();
             }
-            if self.turn.is_whole() && self.turn.consents && first().any(|it| signs::defends(&it.to_lowercase())) {
+            // What was offered may hold for the rest: "Deleted 12. The three that are left are actually used".
+            if self.turn.is_whole()
+                && self.turn.consents
+                && first().any(|it| signs::defends(&it.to_lowercase()))
+                && !vanished::says_removal(&self.turn.answer)
+            {
                 self.results.offer_failed();
             }
             // A part of this turn is no answer to what its prompt disputes.

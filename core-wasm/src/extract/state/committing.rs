@@ -3,8 +3,8 @@
 use super::State;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
-use crate::extract::commands;
-use crate::extract::commits;
+use crate::extract::commands::{self, GitCall};
+use crate::extract::commits::{self, Reset, Stash};
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::results;
 use crate::extract::statement::Voice;
@@ -103,8 +103,9 @@ impl State {
 
     /// Takes what a command line did with git beside its commits: stashes, remotes, pushes and another history.
     pub(super) fn git_ran(&mut self, command: &str, output: &str, failed: bool) {
-        self.undone.stashed(command, output, failed);
-        self.stash_moved(command, output);
+        for stash in commits::stashes(command, output, failed) {
+            self.stash_moved(&stash);
+        }
         self.undone.remotes_named(command, output);
         if commits::pushed_branch(command, output).is_some() {
             self.undone.pushed();
@@ -121,7 +122,14 @@ impl State {
             self.undone.command_passed(command);
             if commits::rewrites_history(command) {
                 self.commits.clear();
+                self.kept_commits = 0;
                 self.taken_back.history_rewritten();
+            }
+            // A commit may stand before it on the line.
+            let calls = commands::git_calls_in_root(command);
+            let last = |is_meant: fn(&GitCall) -> bool| calls.iter().rposition(is_meant);
+            if last(|call| call.subcommand == "commit") < last(commits::leaves_branch) {
+                self.kept_commits = self.own_commits();
             }
             self.hashes_printed(command, output);
         }
@@ -132,21 +140,39 @@ impl State {
         self.commits.iter().filter(|line| !commits::is_pull_request(line)).count()
     }
 
+    fn own_subjects(&self) -> Vec<String> {
+        self.commits.iter().filter(|line| !commits::is_pull_request(line)).cloned().collect()
+    }
+
     /// Forgets the commits that a command line takes out of the branch, and what was said of them. Their changes may go with them.
     pub(super) fn commits_dropped(&mut self, command: &str, output: &str) {
-        let own: Vec<String> = self.commits.iter().filter(|line| !commits::is_pull_request(line)).cloned().collect();
-        for (at, subject) in commits::reverted(command, output, &own).into_iter().rev() {
-            self.taken_back.commit_reverted(at, self.turns);
-            self.forget_commit(subject);
+        for call in commands::git_calls_in_root(command) {
+            let own = self.own_subjects();
+            for (at, subject) in commits::reverted(&call, output, &own).into_iter().rev() {
+                self.taken_back.commit_reverted(at, self.turns);
+                self.forget_commit(subject);
+                self.dropped_commits.push(subject.clone());
+            }
+            if commits::leaves_branch(&call) {
+                self.kept_commits = self.own_commits();
+            }
+            if let Some(reset) = commits::reset(&call, output, &own, self.kept_commits, &self.hashes) {
+                self.commits_reset(reset, &own);
+            }
+            for (subject, hash) in commits::brought_back(output, &self.dropped_commits) {
+                self.dropped_commits.retain(|known| *known != subject);
+                self.list_commit(&subject, &hash);
+                self.taken_back.commit_brought_back();
+            }
         }
-        if commits::makes_branch(command) {
-            self.branched_after = own.len();
-        }
-        let reset = commits::reset(command, output, &own, &self.hashes);
-        // What another branch has is not lost.
-        let Some(reset) = reset.filter(|reset| reset.left >= self.branched_after) else { return };
+        let extra = self.dropped_commits.len().saturating_sub(MAX_COMMITS);
+        self.dropped_commits.drain(..extra);
+    }
+
+    fn commits_reset(&mut self, reset: Reset, own: &[String]) {
         for subject in &own[reset.left..] {
             self.forget_commit(subject);
+            self.dropped_commits.push(subject.clone());
         }
         let is_any_left = reset.left > 0;
         if reset.keeps_changes {
@@ -168,6 +194,7 @@ impl State {
     /// Forgets a commit that is not there any more, and what was said of it.
     fn forget_commit(&mut self, subject: &str) {
         self.commits.retain(|known| known != subject);
+        self.kept_commits = self.kept_commits.min(self.own_commits());
         self.memories.forget(|memory| memory.kind == "commit" && memory.title == subject);
         let hash = self.hashes.iter().find(|(of, _)| of == subject).map(|(_, hash)| hash.clone()).unwrap_or_default();
         self.hashes.retain(|(of, _)| of != subject);
@@ -175,19 +202,15 @@ impl State {
         self.turn.retain(|statement| !results::is_of_commit(statement, subject, &hash));
     }
 
-    /// Records that a command line put changes into a stash, or took them out of it.
-    fn stash_moved(&mut self, command: &str, output: &str) {
-        for (subcommand, arguments) in commands::git_calls(command) {
-            match arguments.iter().find(|word| !word.starts_with('-')).map(String::as_str) {
-                _ if subcommand != "stash" => {}
-                None | Some("push" | "save") if output.contains("Saved working directory") => {
-                    self.taken_back.stashed(self.own_commits());
-                }
-                // What conflicts is taken over by hand.
-                Some("pop" | "apply" | "branch") => self.taken_back.brought_back(),
-                Some("drop" | "clear") => self.taken_back.stash_dropped(self.turns),
-                _ => {}
-            }
+    /// Records what a call of git did with stashes.
+    fn stash_moved(&mut self, stash: &Stash) {
+        self.undone.stash_moved(stash);
+        match stash {
+            Stash::Put(_, true) => self.taken_back.stashed(self.own_commits()),
+            Stash::Taken | Stash::Copied => self.taken_back.brought_back(),
+            // Of several, nobody knows which was thrown away.
+            Stash::Dropped | Stash::Cleared if !self.undone.has_stash() => self.taken_back.stash_dropped(self.turns),
+            _ => {}
         }
     }
 

@@ -157,7 +157,7 @@ impl State {
         if is_back {
             self.files.record_revert(file, edit.removed == 0);
             if !self.files.paths().any(|known| known == file) {
-                self.taken_back.undone(file, self.turns);
+                self.taken_back.taken_out(file, self.turns);
             }
             if self.undone.is_without_commit() && self.files.paths().next().is_none() {
                 _ = self.undone.found_clean();
@@ -295,6 +295,7 @@ impl State {
         }
         for path in &effects.manifests {
             self.files.record_written(path);
+            self.taken_back.edited(path, self.turns, self.own_commits());
             self.project_changed(path);
         }
         if effects.written.iter().chain(&effects.removed).any(|path| !clean::is_outside(path)) {
@@ -305,6 +306,9 @@ impl State {
     /// Records that a command deleted a file, or moved it. Returns whether it leaves nothing to check and nothing to commit, because the session
     /// itself made it.
     fn file_removed(&mut self, path: &str, is_deleted: bool) -> bool {
+        if is_deleted {
+            self.taken_back.edited(path, self.turns, self.own_commits());
+        }
         // A copy outside of the project may have the name of a file inside.
         if is_deleted && !clean::is_outside(path) {
             self.vanished.file_deleted(path, self.turns);

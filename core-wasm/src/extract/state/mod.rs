@@ -25,7 +25,7 @@ use crate::extract::commits;
 use crate::extract::conventions::Conventions;
 use crate::extract::evidence::Evidence;
 use crate::extract::failures::Failures;
-use crate::extract::files::{Files, is_document};
+use crate::extract::files::{Files, is_document, is_named};
 use crate::extract::labels::{Labels, labels};
 use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
@@ -100,8 +100,10 @@ pub(super) struct State {
     conventions: Conventions,
     pub(super) results: Results,
     pub(super) commits: Vec<String>,
-    /// How many commits the session had made when it made its latest branch.
-    branched_after: usize,
+    /// How many of the session's commits are on another branch, or have commits of others above them.
+    kept_commits: usize,
+    /// The subjects of the session's commits that git took back.
+    dropped_commits: Vec<String>,
     /// The folders of repositories that the session made for trying something out, oldest first.
     trial_repositories: Vec<String>,
     /// The issues and pull requests that were looked up or filed.
@@ -312,7 +314,7 @@ impl State {
         }
         self.vanished = vanished;
         let files = &end.files;
-        let stands = |name: &str, turn: u32| files.paths().any(|path| path.ends_with(name) && taken_back.stands(path, turn));
+        let stands = |name: &str, turn: u32| files.paths().any(|path| is_named(path, name) && taken_back.stands(path, turn));
         end.results.take_back(|turn| taken_back.is_of_turn(turn), stands);
         end.results.retain(|said, turn| !taken_back.has_deed(said, turn), |_| false, false);
         let is_undone = |said: &str, turn: u32| {
