@@ -298,7 +298,7 @@ pub(in crate::extract) fn disputes(prompt: &str) -> bool {
     }
     let opens = |opening: &&str| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening);
     is_hesitation(said)
-        || (!reassures(said) && (DISPUTE_OPENINGS.iter().any(|opening| opens(&opening)) || is_correction(&first)))
+        || (!reassures(said) && (DISPUTE_OPENINGS.iter().any(opens) || is_correction(&first)))
         || text::contains_any(&lower, DISPUTE_SIGNS)
         || refutes(prompt)
 }
