@@ -65,6 +65,11 @@ pub(crate) fn contains(text: &str, part: &str) -> bool {
     memchr::memchr_iter(part[before], room).any(|at| text[at] == part[0] && text[at..].starts_with(part))
 }
 
+/// Returns where `part` stands last in `text`. Most texts do not have it, and the standard library's search takes long to find that out.
+pub(crate) fn rfind(text: &str, part: &str) -> Option<usize> {
+    contains(text, part).then(|| text.rfind(part)).flatten()
+}
+
 /// Returns whether `text` contains one of the parts.
 pub(crate) fn contains_any(text: &str, parts: &[impl AsRef<str>]) -> bool {
     let text = Searched::for_patterns(text, parts.len());
@@ -209,6 +214,9 @@ pub(crate) fn natural_cut(text: &str, max: usize) -> usize {
 
 /// Puts the text on one line and collapses each run of white space into one space.
 pub(crate) fn one_line(text: &str) -> String {
+    if is_one_line(text) {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -217,6 +225,15 @@ pub(crate) fn one_line(text: &str) -> String {
         line.push_str(word);
     }
     line
+}
+
+/// Returns whether a text is one line already, as most texts are that were stored.
+fn is_one_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let has_other_space = || text.chars().any(|c| c != ' ' && c.is_whitespace());
+    !matches!(bytes, [b' ', ..] | [.., b' '])
+        && !bytes.array_windows().any(|pair| pair == b"  ")
+        && (bytes.iter().all(|byte| matches!(byte, b' '..=b'~')) || !has_other_space())
 }
 
 /// Strips heading, list, quote and emphasis marks from one line of Markdown.

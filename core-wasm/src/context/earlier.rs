@@ -590,14 +590,16 @@ fn are_same_words(one: &text::Features, other: &text::Features) -> bool {
 /// Returns whether a text in lower case forbids or demands something.
 pub(super) fn forbids(lower: &str) -> bool {
     let opens = |ban: &&str| {
-        lower.match_indices(*ban).any(|(at, _)| {
-            let before = lower[..at].trim_end();
-            let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-            // "Stop for a second" only interrupts.
-            let pauses = ["stop for a ", "stop for now", "stop a second", "stop a sec", "stop a moment", "stop a minute"];
-            let interrupts = pauses.iter().any(|words| text::starts_with_words(&lower[at..], words));
-            !interrupts && (!before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word))
-        })
+        text::contains(lower, ban)
+            && lower.match_indices(*ban).any(|(at, _)| {
+                let before = lower[..at].trim_end();
+                let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+                // "Stop for a second" only interrupts.
+                let pauses =
+                    ["stop for a ", "stop for now", "stop a second", "stop a sec", "stop a moment", "stop a minute"];
+                let interrupts = pauses.iter().any(|words| text::starts_with_words(&lower[at..], words));
+                !interrupts && (!before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word))
+            })
     };
     BANS.iter().any(opens) || text::contains_any_words(lower, &STANDING)
 }

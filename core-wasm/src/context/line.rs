@@ -24,10 +24,15 @@ pub(super) type StoredText<'a> = Cow<'a, str>;
 /// Puts the text on one line and removes everything that Markdown or the client would take for structure.
 pub(super) fn sanitize(raw: &str) -> String {
     // Anything longer is cut in any case.
-    let visible: String = text::head(raw, 4 * MAX_RESULT_CHARS).chars().filter(|&c| is_visible(c)).collect();
+    let raw = text::head(raw, 4 * MAX_RESULT_CHARS);
+    let is_plain = raw.bytes().all(|byte| matches!(byte, b' '..=b'~')) || raw.chars().all(is_visible);
+    let visible = if is_plain { Cow::Borrowed(raw) } else { Cow::Owned(raw.chars().filter(|&c| is_visible(c)).collect()) };
     let mut line = text::one_line(&visible);
     // What one pass removes may make a tag of what stood beside it.
     for _ in 0..MAX_PASSES {
+        if is_harmless(&line) {
+            break;
+        }
         let safe = sanitize_once(&line);
         if safe == line {
             break;
@@ -39,6 +44,14 @@ pub(super) fn sanitize(raw: &str) -> String {
 
 /// How often a line is made harmless at most. Two passes are enough for all that was ever seen.
 const MAX_PASSES: usize = 4;
+
+/// Returns whether a line, as most do, has nothing that [`sanitize_once`] could take for structure.
+fn is_harmless(line: &str) -> bool {
+    !line.starts_with(['>', '|'])
+        && memchr::memchr2(b'<', b'#', line.as_bytes()).is_none()
+        && !text::contains(line, "```")
+        && !text::contains(line, "~~~")
+}
 
 fn sanitize_once(line: &str) -> String {
     let mut safe = String::with_capacity(line.len());
@@ -181,7 +194,7 @@ pub(super) fn fit_within(line: &str, max: usize) -> String {
         .map(labels::labels)
         .into_iter()
         .flat_map(|words| [words.fixed_by, words.bypassed_by, words.allowed_bypass, words.rejected]);
-    let Some(at) = ends.filter_map(|label| line.rfind(&format!(" {label}: "))).max() else {
+    let Some(at) = ends.filter_map(|label| text::rfind(line, &format!(" {label}: "))).max() else {
         return truncate(line, max);
     };
     let end = truncate(&line[at..], max / 2);
@@ -228,7 +241,7 @@ pub(super) fn is_bypassed(content: &str) -> bool {
 
 fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
     let label = format!(" {label}: ");
-    text.rfind(&label).map_or((text, ""), |at| (text[..at].trim(), text[at + label.len()..].trim()))
+    text::rfind(text, &label).map_or((text, ""), |at| (text[..at].trim(), text[at + label.len()..].trim()))
 }
 
 /// The maximum length of a question before its answer, in characters, if both are long.
@@ -345,11 +358,14 @@ pub(super) struct TextKey {
 impl TextKey {
     /// Returns none if the text has no word.
     pub(super) fn new(raw: &str) -> Option<Self> {
-        let mut words = String::new();
-        for c in text::head(raw, MAX_RESULT_CHARS).chars() {
-            if c.is_alphanumeric() {
+        let raw = text::head(raw, MAX_RESULT_CHARS);
+        let mut words = String::with_capacity(raw.len());
+        for c in raw.chars() {
+            if c.is_ascii_alphanumeric() {
+                words.push(c.to_ascii_lowercase());
+            } else if c.is_alphanumeric() {
                 words.extend(c.to_lowercase());
-            } else if !words.is_empty() && !words.ends_with(' ') {
+            } else if words.as_bytes().last().is_some_and(|last| *last != b' ') {
                 words.push(' ');
             }
         }

@@ -9,8 +9,8 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use self::names::{is_definition, name_of, parts, spans, words};
 pub(super) use self::removal::is_doubtful;
@@ -39,23 +39,25 @@ pub(super) struct LaterSessions<'s> {
     findings: Vec<SessionFindings<'s>>,
 }
 
-/// A part of a result: a sentence or an item.
+/// A part of a result: a sentence or an item. A commit is one.
 struct Part<'s> {
     said: &'s str,
-    lower: String,
+    /// The place of its words in the lower case text of the session.
+    place: Range<usize>,
 }
 
 /// What one session says.
 #[derive(Default)]
 struct SessionFindings<'s> {
+    /// All that it says, was asked and committed, in lower case.
+    lower: String,
     /// The parts of its results, in their order.
-    parts: Vec<Part<'s>>,
-    /// What it was asked and what it committed, in lower case.
-    others: String,
+    results: Vec<Part<'s>>,
+    /// The subjects of its commits, the newest first.
+    commits: Vec<Part<'s>>,
+    has_changed: bool,
     /// The names that it took out, if it changed files.
     removed: BTreeSet<String>,
-    /// What it says that it did and committed, if it changed files, each alone. Few statements need it.
-    deeds: OnceCell<Vec<(String, Subject)>>,
 }
 
 impl<'s> LaterSessions<'s> {
@@ -154,15 +156,18 @@ impl<'s> LaterSessions<'s> {
 
     /// Returns whether one of the newest `at` sessions overtook a statement. A rule stays.
     fn is_over(&self, at: usize, said: &str, is_lesson: bool) -> bool {
+        // Few statements name something, so their words are read last.
+        let has_removed = self.has_removed_names(at, said, is_lesson);
+        if !has_removed && !names_two(said) {
+            return false;
+        }
         let lower = said.to_lowercase();
-        at > 0
-            && !is_rule(&lower)
-            && (self.has_removed_names(at, said, &lower, is_lesson) || self.is_switched_back(at, said, &lower))
+        ((has_removed && !says_removal(&lower)) || self.is_switched_back(at, said, &lower)) && !is_rule(&lower)
     }
 
     /// Returns whether most of what a statement names was taken out later.
-    fn has_removed_names(&self, at: usize, said: &str, lower: &str, is_lesson: bool) -> bool {
-        if says_removal(lower) {
+    fn has_removed_names(&self, at: usize, said: &str, is_lesson: bool) -> bool {
+        if self.findings[..at].iter().all(|it| it.removed.is_empty()) {
             return false;
         }
         let named: BTreeSet<String> = spans(said).filter_map(|span| name_of(span.text)).collect();
@@ -182,16 +187,15 @@ impl<'s> LaterSessions<'s> {
 
     /// Returns whether a session speaks of a name, in its results, requests or commits.
     fn speaks_of(&self, at: usize, name: &str) -> bool {
-        let findings = &self.findings[at];
-        findings.parts.iter().map(|part| &part.lower).chain([&findings.others]).any(|lower| lower.contains(name))
+        text::contains(&self.findings[at].lower, name)
     }
 
     /// Returns whether a statement tells a switch that later sessions took back. The last word counts.
     fn is_switched_back(&self, at: usize, said: &str, lower: &str) -> bool {
         let Some((from, to)) = switch_in(said, lower) else { return false };
-        let newest_first = self.findings[..at].iter().flat_map(|it| it.parts.iter().rev());
-        let names = |part: &&Part| part.lower.contains(&from) || part.lower.contains(&to);
-        newest_first.filter(names).find_map(|part| says_switched_back(part.said, &part.lower, &from, &to)) == Some(true)
+        let newest_first = self.findings[..at].iter().flat_map(|it| it.parts(&it.results).rev());
+        let names = |(_, lower): &(&str, &str)| text::contains(lower, &from) || text::contains(lower, &to);
+        newest_first.filter(names).find_map(|(part, lower)| says_switched_back(part, lower, &from, &to)) == Some(true)
     }
 
     /// Returns whether a fault that a session found was mended by a later one.
@@ -204,8 +208,8 @@ impl<'s> LaterSessions<'s> {
     /// stays.
     fn has_done_the_same(&self, at: usize, said: &str) -> bool {
         let own = Subject::of(said);
-        !is_rule(&said.to_lowercase())
-            && (0..at).any(|later| self.deeds(later).iter().any(|(_, deed)| own.is_shared_by(deed)))
+        (0..at).any(|later| self.deeds_about(later, &own).any(|(_, deed)| own.is_shared_by(&deed)))
+            && !is_rule(&said.to_lowercase())
     }
 
     /// Returns whether a task was done by a session after its own, and neither that one nor a newer one still has it on its list: it tells
@@ -228,48 +232,74 @@ impl<'s> LaterSessions<'s> {
             if only_checks(&title) {
                 return record.notes.as_ref().is_some_and(|notes| has_passed(notes, &title));
             }
-            self.deeds(at).iter().any(|(lower, deed)| tells_verb(lower, verb) && own.is_all_in(deed))
+            self.deeds_about(at, &own).any(|(lower, deed)| tells_verb(lower, verb) && own.is_all_in(&deed))
         })
     }
 
-    /// Returns what the session at that place says that it did and committed, in lower case, if it changed anything.
-    fn deeds(&self, at: usize) -> &[(String, Subject)] {
+    /// Returns what the session at that place says that it did and committed about something that a statement names, in lower case, if it
+    /// changed anything. Most sessions say nothing of it, so they are asked for the names first.
+    fn deeds_about<'a>(&'a self, at: usize, own: &'a Subject) -> impl Iterator<Item = (&'a str, Subject)> {
         let findings = &self.findings[at];
-        findings.deeds.get_or_init(|| {
-            let Some(notes) = self.sessions[at].notes.as_ref().filter(|notes| has_changed(notes)) else { return Vec::new() };
-            let is_deed = |part: &&Part| standing::is_deed(&part.lower) || standing::tells_work(&part.lower);
-            let told = findings.parts.iter().filter(is_deed).map(|part| (part.lower.clone(), part.said));
-            let commits = newest(notes.commits.iter().rev()).into_iter().map(|it| (without_scope(it).to_lowercase(), it));
-            let is_done = |(lower, _): &(String, &str)| {
-                !is_doubtful(lower)
-                    && !text::contains_any_words(
-                        lower,
-                        &["test", "tests", "documented", "noted", "comment", "remaining", "plan"],
-                    )
-            };
-            told.chain(commits).filter(is_done).map(|(lower, said)| (lower, Subject::of(said))).collect()
-        })
+        let is_named = findings.has_changed && own.may_be_named_in(&findings.lower);
+        let about = move |(_, lower): &(&str, &str)| is_named && own.may_be_named_in(lower);
+        let is_deed = |(_, lower): &(&str, &str)| standing::is_deed(lower) || standing::tells_work(lower);
+        let told = findings.parts(&findings.results).filter(about).filter(is_deed);
+        // The scope of a commit names something, but is no word of what was done.
+        let commits = findings.parts(&findings.commits).filter(about).map(|(said, lower)| (said, without_scope(lower)));
+        told.chain(commits).filter(|(_, lower)| is_done(lower)).map(|(said, lower)| (lower, Subject::of(said)))
     }
 }
 
 impl<'s> SessionFindings<'s> {
     fn of(notes: &'s SessionNotes) -> Self {
+        let mut findings = Self { has_changed: has_changed(notes), ..Self::default() };
         let mut results = newest(notes.done.iter().chain([&notes.outcome]).rev());
         results.reverse();
-        let later = later_requests(notes);
-        let others = newest(notes.commits.iter().rev().chain(&later).chain([&notes.original_request]));
-        let parts = results.into_iter().flat_map(parts).map(|said| Part { said, lower: said.to_lowercase() }).collect();
-        let mut findings = Self { parts, others: others.join("\n").to_lowercase(), ..Self::default() };
+        for said in results.into_iter().flat_map(parts) {
+            let place = findings.add(said);
+            findings.results.push(Part { said, place });
+        }
+        for said in newest(notes.commits.iter().rev()) {
+            let place = findings.add(said);
+            findings.commits.push(Part { said, place });
+        }
+        for asked in later_requests(notes).iter().chain([&notes.original_request]) {
+            findings.add(text::head(asked, MAX_TEXT_BYTES));
+        }
         // A session that changed nothing speaks of what others did.
-        let named = findings.parts.iter().filter(|part| has_changed(notes) && part.said.contains('`'));
-        for part in named {
-            let taken: Vec<String> = taken_out(part.said).into_iter().filter(|name| is_definition(name)).collect();
-            for name in spans(part.said).filter_map(|span| name_of(span.text)).filter(|name| !taken.contains(name)) {
-                findings.removed.remove(&name);
-            }
-            findings.removed.extend(taken);
+        if findings.has_changed {
+            findings.removed = findings.removed_names();
         }
         findings
+    }
+
+    /// Adds the lower case of a text, on lines of its own. Returns its place.
+    fn add(&mut self, said: &str) -> Range<usize> {
+        let start = self.lower.len();
+        self.lower.push_str(&said.to_lowercase());
+        let place = start..self.lower.len();
+        self.lower.push('\n');
+        place
+    }
+
+    /// Returns parts with their lower case.
+    fn parts<'a>(&'a self, parts: &'a [Part<'s>]) -> impl DoubleEndedIterator<Item = (&'s str, &'a str)> {
+        parts.iter().map(|part| (part.said, &self.lower[part.place.clone()]))
+    }
+
+    /// Returns the names that the results say were taken out, and of which no later part speaks.
+    fn removed_names(&self) -> BTreeSet<String> {
+        let mut removed = BTreeSet::new();
+        for (part, _) in self.parts(&self.results).filter(|(part, _)| part.contains('`')) {
+            let taken: Vec<String> = taken_out(part).into_iter().filter(|name| is_definition(name)).collect();
+            if !removed.is_empty() {
+                for name in spans(part).filter_map(|span| name_of(span.text)).filter(|name| !taken.contains(name)) {
+                    removed.remove(&name);
+                }
+            }
+            removed.extend(taken);
+        }
+        removed
     }
 }
 
@@ -282,6 +312,17 @@ fn newest<'s>(texts: impl Iterator<Item = &'s String>) -> Vec<&'s str> {
         said
     });
     read.filter(|said| !said.is_empty()).collect()
+}
+
+/// Returns whether what tells a deed, in lower case, says that it was done to the code itself.
+fn is_done(lower: &str) -> bool {
+    const OTHERS: [&str; 7] = ["test", "tests", "documented", "noted", "comment", "remaining", "plan"];
+    !is_doubtful(lower) && !text::contains_any_words(lower, &OTHERS)
+}
+
+/// Returns whether a statement names two things in code, so that it may tell of a switch.
+fn names_two(said: &str) -> bool {
+    said.bytes().filter(|byte| *byte == b'`').count() >= 4
 }
 
 fn has_changed(notes: &SessionNotes) -> bool {

@@ -44,6 +44,22 @@ const GONE: [&str; 8] = [
     "was deleted",
     "has been deleted",
 ];
+/// What stands in every part that says that something is gone: the words of the lists here, or their beginnings.
+const SIGNS: [&str; 13] = [
+    "removed",
+    "deleted",
+    "dropped",
+    "got rid of",
+    "references to",
+    "nothing uses",
+    "nobody uses",
+    " gone",
+    "no longer exists",
+    KOREAN_GONE[0],
+    KOREAN_GONE[1],
+    "削除",
+    "删除",
+];
 /// The verbs in Korean, and the endings of the past in Korean and Japanese. Any other ending denies, plans or supposes.
 const KOREAN_GONE: [&str; 2] = ["제거", "삭제"];
 const KOREAN_PAST: [&str; 7] = ["했습니다", "했음", "했어요", "되었습니다", "됐습니다", "하였습니다", "했다"];
@@ -90,7 +106,8 @@ pub(in crate::context) fn is_doubtful(lower: &str) -> bool {
 pub(super) fn taken_out(part: &str) -> Vec<String> {
     // The places in it are those in the part.
     let lower = part.to_ascii_lowercase();
-    if is_doubtful(&lower) {
+    // Most parts speak of nothing that is gone.
+    if !text::contains_any(&lower, &SIGNS) || is_doubtful(&lower) {
         return Vec::new();
     }
     let all: Vec<Span> = spans(part).collect();

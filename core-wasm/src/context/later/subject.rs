@@ -48,6 +48,11 @@ impl Subject {
         Self { names, words: stems.collect() }
     }
 
+    /// Returns whether a text in lower case may name something of this. Two names that mean the same have the same end.
+    pub(super) fn may_be_named_in(&self, lower: &str) -> bool {
+        self.names.iter().any(|name| text::contains(lower, name.rsplit('/').next().unwrap_or(name)))
+    }
+
     /// Returns whether work did all of a task.
     pub(super) fn is_all_in(&self, work: &Subject) -> bool {
         let is_told =
