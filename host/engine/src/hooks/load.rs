@@ -129,8 +129,11 @@ pub(super) fn start_session(
     journal_writer::append_host(runtime, event, HostRecord::SessionStart { source: how });
     // A time in the future comes from a clock that was wrong.
     let is_promotion_due = store.promoted_at().is_ok_and(|at| runtime.now.abs_diff(at) > PROMOTION_INTERVAL_MS);
-    if store.has_large_wal() || is_promotion_due || kept::has_expired(runtime) || weekly_copy::is_due(runtime, &store) {
+    if is_promotion_due || kept::has_expired(runtime) || weekly_copy::is_due(runtime, &store) {
         spawn::clean_up(runtime);
+    } else {
+        // To clean up reads all events, which takes longer than the WAL alone.
+        drop(spawn::checkpoint_wal(&runtime.paths));
     }
     spawn::reindex(runtime, &store);
     spawn::consolidate(runtime, &event.cwd, &event.session);
