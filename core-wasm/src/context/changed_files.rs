@@ -27,7 +27,11 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{state}, on `{branch}`"),
         _ => state.to_owned(),
     });
-    let state: Vec<String> = state.into_iter().chain(size).collect();
+    let pull_request = attribute(notes, "pull-request").map(|number| {
+        let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
+        format!("PR #{number}{}", if is_merged { " (merged)" } else { "" })
+    });
+    let state: Vec<String> = state.into_iter().chain(size).chain(pull_request).collect();
     let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
     let removed: Vec<usize> = places(notes, "removed-files").collect();
     let own: Vec<String> = notes.changes.iter().map(|change| page.path(&change.path)).collect();

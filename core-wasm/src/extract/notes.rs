@@ -1,6 +1,7 @@
 //! Computes the session's notes from the state at its current end.
 
 use super::clean;
+use super::commits::is_pull_request;
 use super::human;
 use super::prose;
 use super::references;
@@ -523,6 +524,11 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     if !state.merged.is_empty() {
         let numbers: Vec<String> = state.merged.iter().map(u32::to_string).collect();
         all.push(("merged".to_owned(), numbers.join(" ")));
+    }
+    // One that the session opened is told among its commits.
+    let has_opened = state.commits.iter().any(|commit| is_pull_request(commit));
+    if let Some(number) = state.references.only_pull_request().filter(|_| !has_opened) {
+        all.push(("pull-request".to_owned(), number.to_string()));
     }
     if let Some(later) = requests::latest(state) {
         all.push(("later-request".to_owned(), later.to_owned()));

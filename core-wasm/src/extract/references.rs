@@ -38,6 +38,8 @@ impl Reference {
 pub(super) struct References {
     known: Vec<Reference>,
     filed: Vec<Reference>,
+    /// The numbers of the pull requests that commands named or showed alone.
+    pull_requests: Vec<u32>,
 }
 
 impl References {
@@ -48,6 +50,9 @@ impl References {
             return;
         }
         let output = text::head(output, MAX_OUTPUT_BYTES);
+        for number in named_pull_requests(command) {
+            self.handle(number);
+        }
         for (of, mark) in [("gh pr ", "PR #"), ("gh issue ", "#")] {
             let segments = || commands::segments(command).into_iter();
             let calls = |verb: &str| segments().find_map(|it| it.split_once(&format!("{of}{verb}")).map(|(_, rest)| rest));
@@ -60,6 +65,9 @@ impl References {
                 (Vec::new(), false)
             };
             for (number, title) in found {
+                if is_single && of == "gh pr " {
+                    self.handle(number);
+                }
                 self.saw(&format!("{mark}{number}"), &title, turn, is_single);
             }
         }
@@ -73,6 +81,17 @@ impl References {
                 self.file(&format!("#{number}"), &title.unwrap_or_default(), turn);
             }
         }
+    }
+
+    fn handle(&mut self, number: u32) {
+        if !self.pull_requests.contains(&number) && self.pull_requests.len() < MAX_KNOWN {
+            self.pull_requests.push(number);
+        }
+    }
+
+    /// Returns the number of the pull request that the session was about: the only one that its commands named or showed alone.
+    pub(super) fn only_pull_request(&self) -> Option<u32> {
+        if let [number] = self.pull_requests[..] { Some(number) } else { None }
     }
 
     /// Takes what the tool of an issue tracker returned: `{"identifier":"SHOP-7","title":"…"}`.
@@ -199,6 +218,23 @@ fn printed(output: &str, named: Option<u32>) -> Vec<(u32, String)> {
     if numbers.len() == titles.len() { numbers.into_iter().zip(titles).collect() } else { Vec::new() }
 }
 
+/// Returns the numbers of the pull requests that a command line of `gh` names: `gh pr checks 7`, `gh api repos/o/r/pulls/7/comments`.
+fn named_pull_requests(command: &str) -> Vec<u32> {
+    const VERBS: [&str; 9] = ["view", "checks", "comment", "edit", "ready", "merge", "review", "diff", "checkout"];
+    let segments = commands::segments(command).into_iter();
+    let named = segments.filter_map(|segment| {
+        if let Some((_, rest)) = segment.split_once("gh pr ") {
+            let (verb, rest) = rest.split_once(' ')?;
+            // What an option says may be a number too.
+            let word = rest.split_whitespace().next().filter(|word| VERBS.contains(&verb) && !word.starts_with('-'))?;
+            return number(word.rsplit('/').next()?.trim_matches(['"', '\'', ')']));
+        }
+        let (_, rest) = segment.split_once("gh api ")?;
+        leading_number(rest.split_once("/pulls/")?.1)
+    });
+    named.collect()
+}
+
 /// Returns the texts that stand behind a name in JSON.
 fn values(json: &str, name: &str) -> Vec<String> {
     let name = format!("\"{name}\":");
@@ -243,6 +279,22 @@ mod tests {
         }
         assert_eq!(meant("review 8 failing tests", 2), None);
         assert_eq!(meant("review #7: round the total", 1), None, "it says the title");
+    }
+
+    #[test]
+    fn a_session_is_about_the_only_pull_request_that_its_commands_name() {
+        let about = |commands: &[&str]| {
+            let mut references = References::default();
+            commands.iter().for_each(|command| references.command_ran(command, "", 1));
+            references.only_pull_request()
+        };
+        assert_eq!(about(&["gh pr checks 7 --watch", "cd shop && gh api repos/shop/till/pulls/7/comments"]), Some(7));
+        assert_eq!(about(&["gh pr view https://hub.example/shop/till/pull/7"]), Some(7));
+        assert_eq!(about(&["gh pr checks 7", "gh pr diff 8"]), None, "it looked at another one");
+        assert_eq!(about(&["gh pr list --limit 7", "gh pr view --json number", "gh pr view 9 -R vendor/lib"]), None);
+        let mut references = References::default();
+        references.command_ran("gh pr view --json number,title", r#"{"number":8,"title":"Print the slip"}"#, 1);
+        assert_eq!(references.only_pull_request(), Some(8));
     }
 
     #[test]
