@@ -345,13 +345,14 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
         let least = if sentence.is_ascii() { MIN_ALONE_CHARS } else { MIN_ALONE_WIDE_CHARS };
         let is_short = sentence.chars().count() < least && !names_something(sentence);
         let points = has_pointer(sentence) || is_short || sentence.starts_with('(');
-        let mut said = (*sentence).to_owned();
+        let mut said = if asks { without_question(sentence) } else { (*sentence).to_owned() };
         let known = found.iter().position(|known| before.is_some_and(|before| known.said.ends_with(before)));
         if let (true, Some(before)) = (points, before) {
             said = format!("{before} {sentence}");
         }
         if let Some(next) = sentences.get(at + 1).filter(|next| completes(next)) {
-            said = format!("{said} {next}");
+            let joint = if said.ends_with(|c: char| c.is_ascii_punctuation() || c == '。') { " " } else { "; " };
+            said = format!("{said}{joint}{next}");
         }
         match known.filter(|_| points) {
             Some(known) => found[known].said = format!("{} {sentence}", found[known].said),
@@ -370,6 +371,49 @@ fn without_request(sentence: &str) -> impl Iterator<Item = &str> {
     let at = at.filter(|_| sentence.is_ascii()).filter(is_let);
     let (first, rest) = sentence.split_at(at.unwrap_or(sentence.len()));
     [first, rest.trim_start_matches(", ")].into_iter().filter(|part| !part.is_empty())
+}
+
+/// Returns what a question wants to be so, as an order: "can we keep the slip?" becomes "keep the slip". What is put as a statement loses
+/// only its tag.
+fn without_question(sentence: &str) -> String {
+    let plain = sentence.to_lowercase();
+    let tagged = TAGS.iter().find_map(|tag| plain.strip_suffix(tag)).and_then(|said| sentence.get(..said.len()));
+    if let Some(said) = tagged {
+        return said.to_owned();
+    }
+    let lower = plain.replace('’', "'");
+    let asked = ASKS.iter().filter_map(|ask| spellings(ask).iter().find_map(|ask| place_behind(&lower, ask))).min();
+    match asked.and_then(|at| sentence.get(at..)) {
+        Some(rest) => rest.replacen(['?', '？'], if rest.trim_end().ends_with(['?', '？']) { "" } else { "," }, 1),
+        None => sentence.to_owned(),
+    }
+}
+
+/// Returns an opening with and without its apostrophe.
+fn spellings(opening: &str) -> [String; 2] {
+    [opening.to_owned(), opening.replace("cant ", "can't ").replace("nt we", "n't we").replace("dont ", "don't ")]
+}
+
+/// Returns where the text goes on behind words in lower case that it begins with, or that stand behind a short lead.
+fn place_behind(lower: &str, words: &str) -> Option<usize> {
+    let at = lower.match_indices(words).map(|(at, _)| at).find(|at| {
+        let is_start = *at == 0 || lower[..*at].ends_with(' ');
+        is_start && without_leads(&format!("{}x", strip_apostrophes(&lower[..*at]))) == "x"
+    })?;
+    let rest = &lower[at + words.len()..];
+    let also = ["also ", "instead "].iter().find(|word| rest.trim_start().starts_with(**word)).map_or(0, |word| word.len());
+    rest.starts_with(' ').then(|| at + words.len() + 1 + also)
+}
+
+/// Returns whether what a message asks for is more than a step that is over once it is done: it limits something, says why or what
+/// must be.
+pub(in crate::extract) fn asks_to_stay(said: &str) -> bool {
+    const REASONS: [&str; 9] =
+        ["so", "because", "since", "that way", "should", "shouldnt", "must", "everywhere", "from now on"];
+    const WISHES: [&str; 3] = ["somehow", "something like", "or something"];
+    let lower = strip_apostrophes(&text::plain(said));
+    let holds = text::contains_any_words(&lower, LIMITS) || text::contains_any_words(&lower, &REASONS);
+    holds && !text::contains_any_words(&lower, &WISHES)
 }
 
 /// Returns what the reason for a refusal puts in the place of what was refused, in one sentence: "merge from the branch `till`". A step
@@ -550,6 +594,21 @@ mod tests {
         ] {
             assert!(rulings(said).first().is_some_and(|it| it.asks), "{said}");
         }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told_as_an_order() {
+        for (asked, told) in [
+            ("can we use our own cart parser here?", "use our own cart parser here"),
+            ("ah, can't we just keep the sum of `till.rs`?", "just keep the sum of `till.rs`"),
+            ("could you instead move this list to the drawer?", "move this list to the drawer"),
+            ("even if one line is the same we should go on, or?", "even if one line is the same we should go on"),
+            ("can we use our own log? should be WARN", "use our own log, should be WARN"),
+        ] {
+            assert_eq!(rulings(asked).first().map(|it| it.said.as_str()), Some(told), "{asked}");
+        }
+        assert!(asks_to_stay("just keep the sum") && asks_to_stay("use our log so it is in one place"));
+        assert!(!asks_to_stay("rename the files of the cart too") && !asks_to_stay("limit it to only one till somehow"));
     }
 
     #[test]
