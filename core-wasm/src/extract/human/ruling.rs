@@ -293,8 +293,6 @@ const ASKS: &[&str] = &[
 const STEPS: &[&str] = &[
     "subagent",
     "subagents",
-    "skill",
-    "skills",
     "superpower",
     "superpowers",
     "context limit",
@@ -383,10 +381,10 @@ fn without_question(sentence: &str) -> String {
     }
     let lower = plain.replace('’', "'");
     let asked = ASKS.iter().filter_map(|ask| spellings(ask).iter().find_map(|ask| place_behind(&lower, ask))).min();
-    match asked.and_then(|at| sentence.get(at..)) {
-        Some(rest) => rest.replacen(['?', '？'], if rest.trim_end().ends_with(['?', '？']) { "" } else { "," }, 1),
-        None => sentence.to_owned(),
-    }
+    let Some(rest) = asked.and_then(|at| sentence.get(at..)) else { return sentence.to_owned() };
+    let (order, behind) = rest.split_once(['?', '？']).unwrap_or((rest, ""));
+    let behind = behind.trim();
+    if behind.is_empty() || behind.contains(['?', '？']) { order.to_owned() } else { format!("{order}, {behind}") }
 }
 
 /// Returns an opening with and without its apostrophe.
@@ -464,10 +462,10 @@ fn rules(sentence: &str) -> Option<bool> {
     }
     // "only _one_ cart"
     let lower = strip_apostrophes(&text::plain(sentence)).replace(['_', '*'], "");
-    if text::contains_any_words(&lower, STEPS) || names_option_only(&lower) {
+    if text::contains_any_words(&lower, STEPS) || uses_skill(&lower) || names_option_only(&lower) {
         return None;
     }
-    let bare = without_leads(&lower);
+    let bare = without_slip(without_leads(&lower));
     // "It's the north shop": a fact that the agent cannot know.
     let names_one = text::starts_with_words(&lower, "its the") && !text::contains_words(&lower, "same");
     if (opens_ruling(bare) || names_one) && !sentence.contains(['?', '？']) {
@@ -497,6 +495,21 @@ pub(super) fn settles_anew(sentence: &str) -> bool {
     rules(sentence) == Some(false) && settles(without_leads(&strip_apostrophes(sentence)))
 }
 
+/// Returns whether a sentence in lower case has the agent use a skill, which is a step. To ship one is none.
+fn uses_skill(lower: &str) -> bool {
+    text::contains_any_words(lower, &["skill", "skills"])
+        && text::contains_any_words(lower, &["use", "using", "run", "invoke", "load", "apply", "with", "via"])
+}
+
+/// Returns a sentence in lower case without one word before "let's" that is none of those that lead to it: mostly one that is mistyped.
+fn without_slip(bare: &str) -> &str {
+    const CONDITIONS: [&str; 9] = ["if", "when", "before", "after", "until", "unless", "once", "while", "why"];
+    match bare.split_once(' ') {
+        Some((first, rest)) if rest.starts_with("lets ") && !CONDITIONS.contains(&first) => rest,
+        _ => bare,
+    }
+}
+
 /// Returns whether a sentence in lower case, without what leads to it, begins as a ruling.
 fn opens_ruling(bare: &str) -> bool {
     settles(bare) || OPENINGS.iter().any(|it| text::starts_with_words(bare, it))
@@ -523,7 +536,8 @@ fn asks_for(bare: &str, sentence: &str) -> bool {
     let Some(verb) = behind(bare, ASKS) else { return false };
     let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(verb, it));
     let has_limit = || text::contains_any_words(bare, LIMITS);
-    (opens(SETTLING_VERBS) && !opens(PLAIN_VERBS)) || (opens(PLAIN_VERBS) && has_limit())
+    let is_default = bare.starts_with("should") && text::contains_words(bare, "by default");
+    is_default || (opens(SETTLING_VERBS) && !opens(PLAIN_VERBS)) || (opens(PLAIN_VERBS) && has_limit())
 }
 
 /// Returns whether a sentence in lower case says what should be, and only waits for a yes: "we should round both, or?"
@@ -578,6 +592,7 @@ mod tests {
             "there is a parser of carts already, let's avoid a second one",
             "the number can change, that's why we print the sign on the receipt",
             "its the north shop and the night till",
+            "acutally lets not add the skill to the till itself",
             "장바구니 테스트는 필요 없어",
             "カートのテストはそのままでいいよ",
             "税率は一旦コミットせず、仕様はPRにしたい",
@@ -589,6 +604,7 @@ mod tests {
         for said in [
             "can we use our own cart parser here?",
             "could you rename the carts to baskets?",
+            "should we round each line by default?",
             "can you make the sum a constant and just round it",
             "even if one line is the same we should go on, or?",
         ] {
@@ -604,6 +620,7 @@ mod tests {
             ("could you instead move this list to the drawer?", "move this list to the drawer"),
             ("even if one line is the same we should go on, or?", "even if one line is the same we should go on"),
             ("can we use our own log? should be WARN", "use our own log, should be WARN"),
+            ("should we round by default? what is the other way called?", "round by default"),
         ] {
             assert_eq!(rulings(asked).first().map(|it| it.said.as_str()), Some(told), "{asked}");
         }
@@ -629,6 +646,8 @@ mod tests {
             "can we check whether the cart is rounded?",
             "could we use the cart, or is that risky?",
             "use the review skill on this",
+            "let's use the drawer skill only for this",
+            "should we look at the till?",
             "let's go with A",
             "does the cart round only the sum?",
             "can you add a test for the cart?",

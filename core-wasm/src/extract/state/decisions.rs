@@ -16,8 +16,10 @@ use crate::text;
 pub(super) const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
 const MIN_SHARED_WORDS: usize = 2;
-/// The maximum length of what a choice is about if the user's words stand beside it, in characters.
+/// The maximum length of what a choice is about if the user's words stand beside it, and of those words for it to be told at all, in
+/// characters.
 const MAX_SHORT_ABOUT: usize = 60;
+const MAX_SHORT_BESIDE: usize = 80;
 /// The length up to which a prompt that withdraws something says nothing else, in characters.
 const MAX_BARE_WITHDRAWAL: usize = 24;
 
@@ -54,11 +56,12 @@ impl State {
             resolved.rejected.retain(|option| prose::can_be_rejected(option));
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             resolved.what = with_users_words(resolved.what, &resolved.beside, self.labels());
+            let is_short = resolved.beside.chars().count() <= MAX_SHORT_BESIDE;
             let max = if resolved.beside.is_empty() { MAX_RULING_ABOUT } else { MAX_SHORT_ABOUT };
             // An option alone does not say what was decided about.
             let what = if !resolved.asked.is_empty() {
                 format!("{} → {}", resolved.asked, resolved.what)
-            } else if let Some(about) = about.filter(|_| !resolved.rejected.is_empty() && !resolved.is_own) {
+            } else if let Some(about) = about.filter(|_| !resolved.rejected.is_empty() && !resolved.is_own && is_short) {
                 format!("{} ({}: {})", resolved.what, self.labels().about, text::clip(about, max))
             } else {
                 resolved.what
