@@ -32,6 +32,8 @@ pub(crate) struct Labels {
     pub added: &'static str,
     /// Before the subject of a user's remark.
     pub about: &'static str,
+    /// Before what the user said beside a choice.
+    pub user: &'static str,
     /// Before what the agent took a user's remark to mean.
     pub understood: &'static str,
     /// Before a commit.
@@ -144,6 +146,7 @@ const ENGLISH: Labels = Labels {
     hook_tests: "its hook ran the tests: {}",
     added: "Added by the user",
     about: "About",
+    user: "The user",
     understood: "The agent understood",
     committed: "committed as",
     plan: "Implement the plan \"{}\"",
@@ -208,6 +211,7 @@ const KOREAN: Labels = Labels {
     hook_tests: "훅이 실행한 테스트: {}",
     added: "사용자가 덧붙인 말",
     about: "대상",
+    user: "사용자",
     understood: "에이전트의 이해",
     committed: "커밋",
     plan: "계획 \"{}\" 구현",
@@ -279,6 +283,7 @@ const JAPANESE: Labels = Labels {
     hook_tests: "フックが実行したテスト: {}",
     added: "ユーザーの追加",
     about: "対象",
+    user: "ユーザー",
     understood: "エージェントの理解",
     committed: "コミット",
     plan: "計画「{}」の実装",
@@ -350,6 +355,7 @@ const CHINESE: Labels = Labels {
     hook_tests: "钩子运行的测试：{}",
     added: "用户补充",
     about: "关于",
+    user: "用户",
     understood: "代理的理解",
     committed: "提交",
     plan: "实现计划“{}”",

@@ -54,6 +54,9 @@ pub(super) struct Question {
     pub options: Vec<Choice>,
     /// The user's answer. Empty while the question is open.
     pub answer: String,
+    /// What the user wrote beside the option that was chosen. May be empty.
+    #[serde(default)]
+    pub beside: String,
 }
 
 impl Question {
@@ -137,6 +140,11 @@ impl Question {
             "force-push",
             "force push",
             "write the plan",
+            "計画で問題",
+            "計画でよろしい",
+            "계획으로 괜찮",
+            "계획 괜찮",
+            "计划可以",
             "which pr would",
             "which pr should",
             "다음 단계로",
@@ -285,6 +293,30 @@ impl Question {
         prose::chooses_nothing(&self.answer) || prose::asks_to_go_on(&self.text)
     }
 
+    /// Returns whether the answer lets something pass once, which rules nothing the next time.
+    fn is_for_once(&self) -> bool {
+        const SIGNS: [&str; 15] = [
+            "--no-verify",
+            "this commit only",
+            "only this commit",
+            "only for this commit",
+            "just this once",
+            "just this time",
+            "this time only",
+            "このコミットだけ",
+            "今回だけ",
+            "今回のみ",
+            "이번만",
+            "이번 커밋만",
+            "이번 한 번만",
+            "仅此一次",
+            "仅这次",
+        ];
+        let lower = self.answer.to_lowercase();
+        let is_once = |said: &str| text::contains_any(&said.to_lowercase(), &SIGNS);
+        text::contains_any(&lower, &SIGNS) || self.chosen().iter().any(|option| is_once(&option.description))
+    }
+
     /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
     pub(super) fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
@@ -299,6 +331,8 @@ impl Question {
             && !hedged
             && !self.is_left_to_agent()
             && !self.is_procedural()
+            && !self.is_for_once()
+            && (!self.chosen().is_empty() || !names_commit(answer))
             && !answer.ends_with(['?', '？'])
             && !self.answers_elsewhere()
             && !puts_off.iter().any(|word| lower.starts_with(word))
@@ -348,7 +382,8 @@ pub(super) fn answer(questions: &mut [Question], answers: Raw<'_>) {
     });
 }
 
-/// Fills in what the user wrote beside the options, from the annotations of a structured result. Without an option it is the answer.
+/// Fills in what the user wrote beside the options, from the annotations of a structured result. Without an option it is the answer,
+/// and beside one it stands with it.
 pub(super) fn annotate(questions: &mut [Question], annotations: Raw<'_>) {
     annotations.fields(|key, value| {
         let asked = clean::line(&String::from_utf8_lossy(key), 400);
@@ -356,8 +391,16 @@ pub(super) fn annotate(questions: &mut [Question], annotations: Raw<'_>) {
         let Some(question) = questions.iter_mut().find(|question| question.text == asked) else { return };
         if !notes.is_empty() && NO_ANSWER.contains(&question.answer.as_str()) {
             question.answer = notes;
+        } else if notes != question.answer && !question.chosen().is_empty() {
+            question.beside = notes;
         }
     });
+}
+
+/// Returns whether an answer has the whole name of a commit: what a tool printed decides nothing.
+fn names_commit(answer: &str) -> bool {
+    let is_name = |word: &str| word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    answer.split_whitespace().any(is_name)
 }
 
 /// Returns a sentence without what stands in brackets, as far as that is closed.
@@ -506,14 +549,20 @@ mod tests {
     #[test]
     fn an_answer_that_leaves_the_choice_to_the_agent_decides_nothing() {
         let mut questions = asked();
-        for answer in
-            ["ベストプラクティス", "おまかせします", "추천대로 해줘", "best practice please", "表の形式を調べてほしい"]
-        {
+        for answer in [
+            "ベストプラクティス",
+            "なるべく標準的な方法、ベストプラクティス",
+            "おまかせします",
+            "추천대로 해줘",
+            "best practice please",
+            "表の形式を調べてほしい",
+        ] {
             questions[0].answer = answer.to_owned();
             assert!(!questions[0].is_decided(), "{answer}");
         }
         for answer in [
             "一つのファイルに保存する",
+            "一つのファイルに保存する、ベストプラクティス",
             "SQLite 하나만 써",
             "one file, which is best practice in small shops",
             "one file since it's best practice",
@@ -578,11 +627,28 @@ mod tests {
     }
 
     #[test]
+    fn what_passes_once_is_no_decision() {
+        let mut question = asked().remove(0);
+        question.options[0].description = "skips the hook with `--no-verify`".to_owned();
+        question.answer = "SQLite".to_owned();
+        assert!(!question.is_decided());
+        for answer in ["skip it for this commit only", "今回だけスキップ", "이번만 건너뛰어"] {
+            question.answer = answer.to_owned();
+            assert!(!question.is_decided(), "{answer}");
+        }
+        question.answer = "one commit for each slip".to_owned();
+        assert!(question.is_decided());
+    }
+
+    #[test]
     fn notes_without_an_option_are_the_answer() {
         let mut questions = asked();
         answer(&mut questions, Raw::parse(r#"{"Which store?":"(notes only)"}"#).unwrap());
         annotate(&mut questions, Raw::parse(r#"{"Which store?":{"notes":"one file for each cart"}}"#).unwrap());
         assert_eq!(questions[0].answer, "one file for each cart");
+        answer(&mut questions, Raw::parse(r#"{"Which store?":"SQLite"}"#).unwrap());
+        annotate(&mut questions, Raw::parse(r#"{"Which store?":{"notes":"in memory for tests"}}"#).unwrap());
+        assert_eq!((questions[0].answer.as_str(), questions[0].beside.as_str()), ("SQLite", "in memory for tests"));
     }
 
     #[test]

@@ -293,8 +293,6 @@ const ASKS: &[&str] = &[
 const STEPS: &[&str] = &[
     "subagent",
     "subagents",
-    "skill",
-    "skills",
     "superpower",
     "superpowers",
     "context limit",
@@ -345,13 +343,14 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
         let least = if sentence.is_ascii() { MIN_ALONE_CHARS } else { MIN_ALONE_WIDE_CHARS };
         let is_short = sentence.chars().count() < least && !names_something(sentence);
         let points = has_pointer(sentence) || is_short || sentence.starts_with('(');
-        let mut said = (*sentence).to_owned();
+        let mut said = if asks { without_question(sentence) } else { (*sentence).to_owned() };
         let known = found.iter().position(|known| before.is_some_and(|before| known.said.ends_with(before)));
         if let (true, Some(before)) = (points, before) {
             said = format!("{before} {sentence}");
         }
         if let Some(next) = sentences.get(at + 1).filter(|next| completes(next)) {
-            said = format!("{said} {next}");
+            let joint = if said.ends_with(|c: char| c.is_ascii_punctuation() || c == '。') { " " } else { "; " };
+            said = format!("{said}{joint}{next}");
         }
         match known.filter(|_| points) {
             Some(known) => found[known].said = format!("{} {sentence}", found[known].said),
@@ -370,6 +369,49 @@ fn without_request(sentence: &str) -> impl Iterator<Item = &str> {
     let at = at.filter(|_| sentence.is_ascii()).filter(is_let);
     let (first, rest) = sentence.split_at(at.unwrap_or(sentence.len()));
     [first, rest.trim_start_matches(", ")].into_iter().filter(|part| !part.is_empty())
+}
+
+/// Returns what a question wants to be so, as an order: "can we keep the slip?" becomes "keep the slip". What is put as a statement loses
+/// only its tag.
+fn without_question(sentence: &str) -> String {
+    let plain = sentence.to_lowercase();
+    let tagged = TAGS.iter().find_map(|tag| plain.strip_suffix(tag)).and_then(|said| sentence.get(..said.len()));
+    if let Some(said) = tagged {
+        return said.to_owned();
+    }
+    let lower = plain.replace('’', "'");
+    let asked = ASKS.iter().filter_map(|ask| spellings(ask).iter().find_map(|ask| place_behind(&lower, ask))).min();
+    let Some(rest) = asked.and_then(|at| sentence.get(at..)) else { return sentence.to_owned() };
+    let (order, behind) = rest.split_once(['?', '？']).unwrap_or((rest, ""));
+    let behind = behind.trim();
+    if behind.is_empty() || behind.contains(['?', '？']) { order.to_owned() } else { format!("{order}, {behind}") }
+}
+
+/// Returns an opening with and without its apostrophe.
+fn spellings(opening: &str) -> [String; 2] {
+    [opening.to_owned(), opening.replace("cant ", "can't ").replace("nt we", "n't we").replace("dont ", "don't ")]
+}
+
+/// Returns where the text goes on behind words in lower case that it begins with, or that stand behind a short lead.
+fn place_behind(lower: &str, words: &str) -> Option<usize> {
+    let at = lower.match_indices(words).map(|(at, _)| at).find(|at| {
+        let is_start = *at == 0 || lower[..*at].ends_with(' ');
+        is_start && without_leads(&format!("{}x", strip_apostrophes(&lower[..*at]))) == "x"
+    })?;
+    let rest = &lower[at + words.len()..];
+    let also = ["also ", "instead "].iter().find(|word| rest.trim_start().starts_with(**word)).map_or(0, |word| word.len());
+    rest.starts_with(' ').then(|| at + words.len() + 1 + also)
+}
+
+/// Returns whether what a message asks for is more than a step that is over once it is done: it limits something, says why or what
+/// must be.
+pub(in crate::extract) fn asks_to_stay(said: &str) -> bool {
+    const REASONS: [&str; 9] =
+        ["so", "because", "since", "that way", "should", "shouldnt", "must", "everywhere", "from now on"];
+    const WISHES: [&str; 3] = ["somehow", "something like", "or something"];
+    let lower = strip_apostrophes(&text::plain(said));
+    let holds = text::contains_any_words(&lower, LIMITS) || text::contains_any_words(&lower, &REASONS);
+    holds && !text::contains_any_words(&lower, &WISHES)
 }
 
 /// Returns what the reason for a refusal puts in the place of what was refused, in one sentence: "merge from the branch `till`". A step
@@ -420,10 +462,10 @@ fn rules(sentence: &str) -> Option<bool> {
     }
     // "only _one_ cart"
     let lower = strip_apostrophes(&text::plain(sentence)).replace(['_', '*'], "");
-    if text::contains_any_words(&lower, STEPS) || names_option_only(&lower) {
+    if text::contains_any_words(&lower, STEPS) || uses_skill(&lower) || names_option_only(&lower) {
         return None;
     }
-    let bare = without_leads(&lower);
+    let bare = without_slip(without_leads(&lower));
     // "It's the north shop": a fact that the agent cannot know.
     let names_one = text::starts_with_words(&lower, "its the") && !text::contains_words(&lower, "same");
     if (opens_ruling(bare) || names_one) && !sentence.contains(['?', '？']) {
@@ -453,6 +495,21 @@ pub(super) fn settles_anew(sentence: &str) -> bool {
     rules(sentence) == Some(false) && settles(without_leads(&strip_apostrophes(sentence)))
 }
 
+/// Returns whether a sentence in lower case has the agent use a skill, which is a step. To ship one is none.
+fn uses_skill(lower: &str) -> bool {
+    text::contains_any_words(lower, &["skill", "skills"])
+        && text::contains_any_words(lower, &["use", "using", "run", "invoke", "load", "apply", "with", "via"])
+}
+
+/// Returns a sentence in lower case without one word before "let's" that is none of those that lead to it: mostly one that is mistyped.
+fn without_slip(bare: &str) -> &str {
+    const CONDITIONS: [&str; 9] = ["if", "when", "before", "after", "until", "unless", "once", "while", "why"];
+    match bare.split_once(' ') {
+        Some((first, rest)) if rest.starts_with("lets ") && !CONDITIONS.contains(&first) => rest,
+        _ => bare,
+    }
+}
+
 /// Returns whether a sentence in lower case, without what leads to it, begins as a ruling.
 fn opens_ruling(bare: &str) -> bool {
     settles(bare) || OPENINGS.iter().any(|it| text::starts_with_words(bare, it))
@@ -479,7 +536,8 @@ fn asks_for(bare: &str, sentence: &str) -> bool {
     let Some(verb) = behind(bare, ASKS) else { return false };
     let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(verb, it));
     let has_limit = || text::contains_any_words(bare, LIMITS);
-    (opens(SETTLING_VERBS) && !opens(PLAIN_VERBS)) || (opens(PLAIN_VERBS) && has_limit())
+    let is_default = bare.starts_with("should") && text::contains_words(bare, "by default");
+    is_default || (opens(SETTLING_VERBS) && !opens(PLAIN_VERBS)) || (opens(PLAIN_VERBS) && has_limit())
 }
 
 /// Returns whether a sentence in lower case says what should be, and only waits for a yes: "we should round both, or?"
@@ -534,6 +592,7 @@ mod tests {
             "there is a parser of carts already, let's avoid a second one",
             "the number can change, that's why we print the sign on the receipt",
             "its the north shop and the night till",
+            "acutally lets not add the skill to the till itself",
             "장바구니 테스트는 필요 없어",
             "カートのテストはそのままでいいよ",
             "税率は一旦コミットせず、仕様はPRにしたい",
@@ -545,11 +604,28 @@ mod tests {
         for said in [
             "can we use our own cart parser here?",
             "could you rename the carts to baskets?",
+            "should we round each line by default?",
             "can you make the sum a constant and just round it",
             "even if one line is the same we should go on, or?",
         ] {
             assert!(rulings(said).first().is_some_and(|it| it.asks), "{said}");
         }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told_as_an_order() {
+        for (asked, told) in [
+            ("can we use our own cart parser here?", "use our own cart parser here"),
+            ("ah, can't we just keep the sum of `till.rs`?", "just keep the sum of `till.rs`"),
+            ("could you instead move this list to the drawer?", "move this list to the drawer"),
+            ("even if one line is the same we should go on, or?", "even if one line is the same we should go on"),
+            ("can we use our own log? should be WARN", "use our own log, should be WARN"),
+            ("should we round by default? what is the other way called?", "round by default"),
+        ] {
+            assert_eq!(rulings(asked).first().map(|it| it.said.as_str()), Some(told), "{asked}");
+        }
+        assert!(asks_to_stay("just keep the sum") && asks_to_stay("use our log so it is in one place"));
+        assert!(!asks_to_stay("rename the files of the cart too") && !asks_to_stay("limit it to only one till somehow"));
     }
 
     #[test]
@@ -570,6 +646,8 @@ mod tests {
             "can we check whether the cart is rounded?",
             "could we use the cart, or is that risky?",
             "use the review skill on this",
+            "let's use the drawer skill only for this",
+            "should we look at the till?",
             "let's go with A",
             "does the cart round only the sum?",
             "can you add a test for the cart?",

@@ -1,5 +1,6 @@
 //! Resolves the user's answer against the options that the agent proposed in prose.
 
+mod beside;
 mod items;
 mod listed;
 mod offer;
@@ -8,6 +9,7 @@ mod subject;
 
 use super::{clean, human, prose, questions, standing};
 use crate::text;
+use beside::said_beside;
 pub(super) use items::{names_item, picked_items};
 use listed::{
     OPTION_WORDS, ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options,
@@ -27,6 +29,8 @@ pub(super) struct Resolution {
     pub why: String,
     /// The options that were not chosen.
     pub rejected: Vec<String>,
+    /// What the user says beside the number of the option. May be empty.
+    pub beside: String,
     /// Whether the prompt says in its own words what it decides.
     pub is_own: bool,
     /// Whether the answer weighed several ways and sums up what is decided.
@@ -93,8 +97,15 @@ fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
 
 /// Returns whether the numbered items of an answer are questions, of which each wants its own answer, and not options.
 fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
+    const OFFERS: [&str; 6] = ["would you like", "do you want", "want me to", "should i", "shall i", "should we"];
     let asks = |item: &&ProposedOption| item.title.contains(['?', '？']) || item.body.contains(['?', '？']);
     let lower = answer.to_lowercase();
+    // "Would you like me to: 1. round it? 2. leave it?" is one question.
+    let first = items.first().and_then(|first| answer.lines().position(|line| first.is_on(line))).unwrap_or_default();
+    let lead = lower.lines().take(first).map(|line| line.trim().trim_matches('*')).filter(|line| !line.is_empty()).last();
+    if lead.is_some_and(|lead| lead.ends_with(':') && OFFERS.iter().any(|offer| lead.starts_with(offer))) {
+        return false;
+    }
     let announces = text::contains_any_words(&lower, &["to decide", "to confirm", "decisions where", "open questions"]);
     items.len() >= 2 && (announces || items.iter().filter(asks).count() * 2 > items.len())
 }
@@ -173,7 +184,15 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
             && !human::is_paste(prompt)
             && !answer.contains(first.as_str())
             && text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
-        return if takes { resolve(&first, answer) } else { None };
+        // "I like option 1:" says below it what is meant.
+        let beside = |chosen: Resolution| {
+            let is_led = first.ends_with([':', '：']);
+            let whole =
+                is_led.then(|| parse_options(answer).iter().map(|it| said_beside(prompt, it)).find(|it| !it.is_empty()));
+            let beside = whole.flatten().unwrap_or_else(|| chosen.beside.clone());
+            Resolution { beside, ..chosen }
+        };
+        return if takes { resolve(&first, answer).map(beside) } else { None };
     }
     if wants_to_discuss(prompt) {
         return None;
@@ -182,15 +201,18 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if lettered.len() >= 2
         && let Some(at) = lettered.iter().position(|option| picks_letter(prompt, &option.id))
     {
-        return Some(choose(&lettered, &[at], answer));
+        let beside = said_beside(prompt, &lettered[at]);
+        return Some(Resolution { beside, ..choose(&lettered, &[at], answer) });
     }
-    let options = parse_options(answer);
+    let lower = prompt.to_lowercase();
+    let names_option = text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
+    // A list that ends the answer is what a bare number chooses from.
+    let ends_in_list = answer.trim().lines().last().is_some_and(|last| parse_numbered_option(last.trim()).is_some());
+    let options = if ends_in_list && !names_option { numbered_options(answer) } else { parse_options(answer) };
     let mut named: Vec<usize> = (0..options.len()).filter(|at| refers_to(prompt, &options[*at])).collect();
     if named.is_empty() && options.len() == 2 {
         named.extend(names_one_of_two(prompt));
     }
-    let lower = prompt.to_lowercase();
-    let names_option = text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
     // Steps that are taken one by one exclude nothing: "run the first step".
     let is_step = text::contains_any_words(&lower, &["step", "steps", "단계", "ステップ", "步骤"]);
     // "Option 1 doesn't work" chooses none.
@@ -214,16 +236,6 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         && !is_of_own_list
         && (!is_step || names_option)
         && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
-    if is_choice
-        && named.len() == 1
-        && prompt.chars().count() >= MIN_OWN_WORDS
-        && names_letter(prompt, &options[named[0]].id)
-    {
-        let mut chosen = choose(&options, &named, answer);
-        // What the user says beside the letter limits the choice.
-        chosen.what = format!("{} → {}", label(&chosen.what), text::clip(&text::one_line(prompt), MAX_REPLY_CHARS));
-        return Some(chosen);
-    }
     if is_choice && !named.is_empty() {
         // "1, not 2" names what was not chosen too.
         let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
@@ -233,7 +245,13 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         if (is_plain && named.len() >= 2 && !is_one) || are_findings(&options) {
             return None;
         }
-        return Some(choose(&options, if is_one { &named[..1] } else { &named }, answer));
+        // "All 3" is no choice.
+        if named.iter().any(|at| text::contains_words(&lower, &format!("all {}", options[*at].id))) {
+            return None;
+        }
+        let chosen = choose(&options, if is_one { &named[..1] } else { &named }, answer);
+        let beside = if named.len() == 1 { said_beside(prompt, &options[named[0]]) } else { String::new() };
+        return Some(Resolution { beside, ..chosen });
     }
     if let Some(reply) = narrowed(prompt, answer) {
         return Some(reply);
@@ -274,14 +292,15 @@ fn wants_to_discuss(prompt: &str) -> bool {
     text::contains_any_words(&lower, &["discuss", "talk about", "talk through", "tell me more about"])
 }
 
-/// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares no word with the
-/// option, and the answer asks nothing.
+/// Returns whether a prompt is an item of another list than the option's: it begins with the same number and shares no word with the
+/// option. Behind a question, a remark on the option may do so, too: an item begins with a capital.
 fn lists_another(prompt: &str, option: &ProposedOption, answer: &str) -> bool {
     let Some(own) = parse_numbered_option(prompt.trim()).filter(|own| own.id == option.id) else { return false };
     let words = text::features(&own.title);
+    let asks = || text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？']);
     words.len() >= MIN_SHARED
         && words.is_disjoint(&text::features(&option.title))
-        && !text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
+        && (own.title.starts_with(char::is_uppercase) || !asks())
 }
 
 /// Returns the title of the option of an answer that a prompt speaks of by its number or letter: "Option 1 doesn't work since …".
@@ -308,9 +327,6 @@ fn only_wonders_about(prompt: &str, option: &ProposedOption) -> bool {
 /// The minimum length of an option that somebody quotes, and the maximum length of what stands before it, in characters.
 const MIN_QUOTED_CHARS: usize = 16;
 const MAX_BEFORE_QUOTE: usize = 12;
-
-/// The length from which a prompt says more than the letter of an option, in characters.
-const MIN_OWN_WORDS: usize = 40;
 
 /// Returns whether an answer ends with a question that no option answers: what is to be done next, or how much of something.
 fn asks_for_no_option(answer: &str) -> bool {
@@ -391,7 +407,7 @@ fn choose(options: &[ProposedOption], chosen: &[usize], answer: &str) -> Resolut
     };
     let title = |at: &usize| {
         let title = questions::strip_recommendation(&closed(&options[*at].title));
-        clean::without_positions(title.trim_end_matches([':', '：'])).into_owned()
+        clean::without_positions(title.trim_end_matches([':', '：', '?', '？'])).into_owned()
     };
     let what: Vec<String> = chosen.iter().map(|at| with_name(&options[*at], &title(at))).collect();
     // Whoever takes both turns none of them down.
@@ -485,6 +501,8 @@ fn names_number(lower: &str, id: &str) -> bool {
 
 /// Returns whether a short text in lower case names the place of the number or letter: "the second one".
 fn names_place(lower: &str, id: &str) -> bool {
+    // "The first two" are no option.
+    const COUNTS: [&str; 8] = ["two", "three", "four", "few", "2", "3", "4", "half"];
     let ordinals: &[&str] = match id {
         "1" | "a" => {
             &["the first", "first one", "첫 번째", "첫번째", "첫째", "一つ目", "1つ目", "一番目", "最初の案", "第一"]
@@ -493,7 +511,11 @@ fn names_place(lower: &str, id: &str) -> bool {
         "3" | "c" => &["the third", "third one", "세 번째", "세번째", "셋째", "三つ目", "3つ目", "三番目", "第三"],
         _ => &[],
     };
-    lower.chars().count() <= MAX_PLACE_CHARS && ordinals.iter().any(|word| lower.contains(word))
+    let names_one = |word: &&str| {
+        let behind = lower.split_once(*word).map(|(_, behind)| behind.trim_start());
+        behind.is_some_and(|rest| !COUNTS.iter().any(|count| text::starts_with_words(rest, count)))
+    };
+    lower.chars().count() <= MAX_PLACE_CHARS && ordinals.iter().any(names_one)
 }
 
 /// Returns whether a text in lower case begins with the number or letter: "1 does seem like a decent path".
@@ -922,8 +944,9 @@ mod tests {
         let answer = "How is it stored?\n\n| Option | Description |\n|---|---|\n| **A. As one word (Recommended)** | Short. |\n\
                       | **B. As a table** | Longer. |\n| **C. As a list** | Slower. |\n\nWhich one do you prefer?";
         let told = |said: &str| resolve(said, answer).map(|it| it.what);
-        let own = "I think B, in the old file - it leaves us room later on.";
-        assert_eq!(told(own), Some(format!("As a table → {own}")));
+        let own = resolve("I think B, in the old file - it leaves us room later on.", answer).unwrap();
+        assert_eq!(own.what, "As a table");
+        assert_eq!(own.beside, "in the old file - it leaves us room later on.");
         assert_eq!(label("`round: { cents: true }` as an object"), "`round: { cents: true }` as an object");
         assert_eq!(told("let's go with A").as_deref(), Some("As one word"));
         assert_eq!(told("A slip is missing in till B."), None);

@@ -16,6 +16,10 @@ use crate::text;
 pub(super) const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
 const MIN_SHARED_WORDS: usize = 2;
+/// The maximum length of what a choice is about if the user's words stand beside it, and of those words for it to be told at all, in
+/// characters.
+const MAX_SHORT_ABOUT: usize = 60;
+const MAX_SHORT_BESIDE: usize = 80;
 /// The length up to which a prompt that withdraws something says nothing else, in characters.
 const MAX_BARE_WITHDRAWAL: usize = 24;
 
@@ -51,11 +55,14 @@ impl State {
         for (number, mut resolved) in all.into_iter().filter(chose).enumerate() {
             resolved.rejected.retain(|option| prose::can_be_rejected(option));
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
+            resolved.what = with_users_words(resolved.what, &resolved.beside, self.labels());
+            let is_short = resolved.beside.chars().count() <= MAX_SHORT_BESIDE;
+            let max = if resolved.beside.is_empty() { MAX_RULING_ABOUT } else { MAX_SHORT_ABOUT };
             // An option alone does not say what was decided about.
             let what = if !resolved.asked.is_empty() {
                 format!("{} → {}", resolved.asked, resolved.what)
-            } else if let Some(about) = about.filter(|_| !resolved.rejected.is_empty() && !resolved.is_own) {
-                format!("{} ({}: {})", resolved.what, self.labels().about, text::clip(about, MAX_RULING_ABOUT))
+            } else if let Some(about) = about.filter(|_| !resolved.rejected.is_empty() && !resolved.is_own && is_short) {
+                format!("{} ({}: {})", resolved.what, self.labels().about, text::clip(about, max))
             } else {
                 resolved.what
             };
@@ -174,6 +181,11 @@ impl State {
 /// Returns a decision that says nothing yet.
 pub(super) fn decision(source: &LineRef) -> SessionMemory {
     SessionMemory { kind: "decision".to_owned(), source: source.clone(), ..SessionMemory::default() }
+}
+
+/// Returns a choice with what the user said beside it.
+pub(super) fn with_users_words(what: String, said: &str, labels: &Labels) -> String {
+    if said.is_empty() { what } else { format!("{what} ({}: \"{}\")", labels.user, said.replace('"', "'")) }
 }
 
 pub(super) fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {

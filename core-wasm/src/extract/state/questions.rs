@@ -1,6 +1,6 @@
 //! Questions of the agent with options, and their answers: at once, in a later prompt, or by the agent itself.
 
-use super::decisions::{decision, decision_text};
+use super::decisions::{decision, decision_text, with_users_words};
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
@@ -142,6 +142,7 @@ fn answered_question(question: &Question, key: String, source: &LineRef, labels:
     let why = chosen.iter().map(|choice| choice.description.as_str()).filter(|text| !text.is_empty()).collect::<Vec<_>>();
     let why = text::clip(&why.join("; "), 300).into_owned();
     let what = format!("{} → {}", question.short_text(), question.answer);
+    let what = with_users_words(what, &question.beside, labels);
     // An answer in the user's own words may take up an option as well as leave it.
     let takes_all = chosen.is_empty() || chosen.iter().any(|choice| prose::takes_all(&choice.label));
     let mut rejected = if takes_all { Vec::new() } else { question.rejected() };

@@ -57,6 +57,10 @@ impl State {
             rulings.extend(human::replacement(said));
         }
         for ruling in rulings {
+            // What is done once it is done binds nobody.
+            if ruling.asks && refused.is_empty() && !human::asks_to_stay(&ruling.said) {
+                continue;
+            }
             // A correction goes on after it.
             let goes_on = |memory: &SessionMemory| memory.kind == "correction" && memory.title.contains(&ruling.said);
             if self.memories.live().filter(of_words).any(goes_on) {
