@@ -171,9 +171,10 @@ fn was_before(statement: &Statement) -> bool {
 
 /// Returns whether a statement says what was wrong before the agent changed files in the same turn.
 fn was_wrong(statement: &Statement) -> bool {
+    const AGAINST: [&str; 4] = [" but ", " however", "insufficient", " should "];
     let lower = statement.text.to_lowercase();
     was_before(statement)
-        && (signs::finds_fault(&lower) || signs::is_failing(&lower))
+        && (signs::finds_fault(&lower) || signs::is_failing(&lower) || text::contains_any(&lower, &AGAINST))
         && !signs::tells_limit(&lower)
         && !signs::excuses(&lower)
 }
@@ -189,7 +190,7 @@ fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &La
     for statement in statements {
         let separator = match line.chars().last() {
             None => "",
-            Some(':' | '：') => " ",
+            Some(':' | '：' | '.' | '。') => " ",
             Some(_) => "; ",
         };
         if statement.place == 0 {
