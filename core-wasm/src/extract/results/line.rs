@@ -71,6 +71,7 @@ impl TurnResult {
             statement.form == Form::Heading
                 || !is_lead(&statement.text)
                 || statement.is_step
+                || self.opens_with_deed(at)
                 || (is_followed(at) && !names_no_subject(&statement.text))
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();

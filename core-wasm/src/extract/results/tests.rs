@@ -1102,3 +1102,16 @@ fn the_body_of_a_commit_tells_work_without_an_answer() {
     let short = told("All tests pass.");
     assert!(short.contains("The sum of the cart is rounded to cents") && !short.contains("safest way"), "{short}");
 }
+
+#[test]
+fn a_deed_that_leads_to_headings_is_told() {
+    let told = |answer: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited: true, substantive: true, ..turn(answer, "") });
+        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<String>()
+    };
+    let parts = "\n\n**The slips:**\n\n```json\n{ \"slips\": 2 }\n```\n\n**At noon:**\n- `count()` counts the drawer\n- `fold()` folds it";
+    let line = told(&format!("Done. Added the slips of the night to `till.rs`:{parts}"));
+    assert!(line.starts_with("Added the slips of the night to `till.rs`; "), "{line}");
+    assert!(!told(&format!("Based on the code of the till, these are its slips:{parts}")).contains("Based"));
+}
