@@ -181,21 +181,21 @@ const MAX_GOAL_HEADING_WORDS: usize = 4;
 
 /// Returns the sentence of a plan that says what it does: the first one of its summary, or what is wanted in the text about its subject.
 pub(in crate::extract) fn plan_goal(plan: &str) -> Option<String> {
-    read_goal(plan).goal.map(|(_, said)| said)
+    explanation(plan).goal.map(|(_, said)| said)
 }
 
 /// Returns the first sentence of a plan about its subject.
 pub(in crate::extract) fn plan_subject(plan: &str) -> Option<String> {
-    read_goal(plan).subject
+    explanation(plan).subject
 }
 
-fn read_goal(plan: &str) -> Goal {
-    let mut goal = Goal::default();
+fn explanation(plan: &str) -> Explanation {
+    let mut said = Explanation::default();
     // The text right below the title speaks of the whole, too.
     let (mut section, mut level) = (Some(Section::Title), 2);
     for line in text::prose_lines(plan) {
         if line.starts_with('#') {
-            goal.list_ends();
+            said.list_ends();
             let depth = line.bytes().take_while(|byte| *byte == b'#').count();
             let heading = line.to_lowercase();
             let is_of = |words: &[&str]| text::contains_any_words(&heading, words);
@@ -213,11 +213,11 @@ fn read_goal(plan: &str) -> Goal {
             };
             level = depth;
         } else if let Some(section) = section {
-            goal.read(line, section);
+            said.read(line, section);
         }
     }
-    goal.list_ends();
-    goal
+    said.list_ends();
+    said
 }
 
 /// The sections of a plan that may say what it does.
@@ -233,7 +233,7 @@ enum Section {
 
 /// What was read so far of what a plan does.
 #[derive(Default)]
-struct Goal {
+struct Explanation {
     /// The sentence that says best what is wanted, with how well it does that.
     goal: Option<(u8, String)>,
     /// The first sentence about the subject.
@@ -242,7 +242,7 @@ struct Goal {
     lead: Option<(Section, String, usize)>,
 }
 
-impl Goal {
+impl Explanation {
     fn read(&mut self, line: &str, section: Section) {
         if let Some(entry) = list_entry(line) {
             if let Some((_, lead, entries)) = &mut self.lead {

@@ -1087,7 +1087,9 @@ fn the_body_of_a_commit_tells_work_without_an_answer() {
             "The plan says to round each line. This is the safest way because the tax is added.",
             Voice::Work,
         );
-        work.iter_mut().for_each(|statement| statement.is_before_edit = true);
+        for statement in &mut work {
+            statement.is_before_edit = true;
+        }
         work.extend(statement::statements(answer, Voice::Answer));
         let work = TurnResult { statements: work, edited: true, substantive: true, number: 1, ..TurnResult::default() };
         let commit = "Round the sum only\n\nThe sum of the cart is rounded to cents when the slip is printed.";
