@@ -170,13 +170,16 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns why the latest plan was carried out: behind the first request, and behind the later ones if it was for one of these.
+/// Returns why the latest plan was carried out, or what it does: behind the first request, and behind the later ones if it was for one of these.
 fn plan_reason(notes: &SessionNotes) -> (String, String) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let Some(reason) = attribute(notes, "plan-reason").map(line::sanitize) else { return Default::default() };
+    let of = |name, label| Some((label, line::sanitize(attribute(notes, name)?)));
+    let Some((label, said)) = of("plan-reason", words.why).or_else(|| of("plan-goal", words.goal)) else {
+        return Default::default();
+    };
     match attribute(notes, "plan-title").map(line::sanitize) {
-        Some(title) => (String::new(), format!(" — {} (\"{title}\"): {reason}", words.why)),
-        None => (format!(" — {}: {reason}", words.why), String::new()),
+        Some(title) => (String::new(), format!(" — {label} (\"{title}\"): {said}")),
+        None => (format!(" — {label}: {said}"), String::new()),
     }
 }
 

@@ -394,7 +394,9 @@ pub(super) fn unwrapped(body: &str) -> String {
             text.push(if is_open && !starts && !bare.is_empty() { ' ' } else { '\n' });
         }
         text.push_str(bare);
-        is_open = !bare.is_empty() && !bare.ends_with([':', '：']) && !bare.starts_with(['#', '|']);
+        // In parentheses, what a colon leads to is no list.
+        let leads = bare.ends_with([':', '：']) && bare.matches('(').count() <= bare.matches(')').count();
+        is_open = !bare.is_empty() && !leads && !bare.starts_with(['#', '|']);
     }
     text
 }
@@ -814,6 +816,7 @@ mod tests {
     fn wrapped_lines_of_a_body_are_joined() {
         let body = "Clear the cache at\nlogin.\n\n- one\n  more\n- two";
         assert_eq!(unwrapped(body), "Clear the cache at login.\n\n- one more\n- two");
+        assert_eq!(unwrapped("- name the state (two:\n  open, shut)"), "- name the state (two: open, shut)");
         assert_eq!(unwrapped("H1: wrap the key\nof each slip\nM2: clear it"), "H1: wrap the key of each slip\nM2: clear it");
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Evidence {
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
     is_never_run: bool,
-    /// The latest run of tests, while only some of them were ever run. May be empty.
+    /// The latest run of tests that tells most, while only some of them were ever run. May be empty.
     some_tests: String,
     /// Whether all tests may have been run.
     may_have_run_all: bool,
@@ -42,6 +42,8 @@ pub(super) struct Evidence {
     ci: String,
     /// Whether something was pushed since then.
     is_ci_old: bool,
+    /// Whether files were changed since then.
+    is_ci_before_edit: bool,
 }
 
 impl Evidence {
@@ -49,7 +51,7 @@ impl Evidence {
     /// it.
     pub(super) fn file_changed(&mut self, can_run: bool) {
         self.checks.clear();
-        (self.are_tests_old, self.is_push_old) = (true, true);
+        (self.are_tests_old, self.is_push_old, self.is_ci_before_edit) = (true, true, true);
         self.is_never_run |= can_run;
     }
 
@@ -72,7 +74,13 @@ impl Evidence {
     /// Records which tests a command line ran. `counts_tests` says whether it printed counts of tests as it ran something.
     pub(super) fn tests_of(&mut self, command: &str, counts_tests: bool) {
         match commands::runs_tests(command) {
-            Some(true) if !self.may_have_run_all => self.some_tests = failures::display_command(command),
+            // A run of all tests of a package says more than one of a few of them.
+            Some(true) if !self.may_have_run_all => {
+                let is_wide = !self.some_tests.is_empty() && !commands::picks_tests(&self.some_tests);
+                if !is_wide || !commands::picks_tests(command) {
+                    self.some_tests = failures::display_command(command);
+                }
+            }
             Some(false) => self.may_have_run_all(),
             None if counts_tests => self.may_have_run_all(),
             _ => {}
@@ -111,7 +119,7 @@ impl Evidence {
             self.is_ci_old = true;
         }
         if let Some(verdict) = ci::verdict(command, output) {
-            (self.ci, self.is_ci_old) = (verdict, false);
+            (self.ci, self.is_ci_old, self.is_ci_before_edit) = (verdict, false, false);
             self.may_have_run_all();
         }
         if passed && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
@@ -181,7 +189,8 @@ impl Evidence {
         }
         // What passed before the last push says nothing of it. What failed has to be looked at again.
         if !self.ci.is_empty() && !self.is_ci_old {
-            items.push(format!("CI: {}", self.ci));
+            let age = if self.is_ci_before_edit { format!(", {}", labels.before_edit) } else { String::new() };
+            items.push(format!("CI: {}{age}", self.ci));
         } else if self.ci.contains("fail") {
             items.push(labels.ci_before_push.replace("{}", &self.ci));
         }
@@ -271,6 +280,9 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tfail\t9s", true, false);
         assert_eq!(items(&evidence), ["CI: 1 pass, 1 fail (test)"]);
+        let mut edited = evidence.clone();
+        edited.file_changed(true);
+        assert_eq!(items(&edited), ["CI: 1 pass, 1 fail (test), before the last edit"]);
         let push = |evidence: &mut Evidence| {
             evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         };
@@ -286,11 +298,13 @@ mod tests {
         let mut evidence = Evidence::default();
         assert_eq!(evidence.some_tests(), None, "somebody else may have run them");
         for some in
-            ["go test ./cart/ -v", "pytest tests/test_cart.py", "npx vitest run -t total", "go test ./... -run Total"]
+            ["npx vitest run -t total", "go test ./... -run Total", "go test ./cart/ -v", "pytest tests/test_cart.py"]
         {
             evidence.tests_of(some, false);
             assert_eq!(evidence.some_tests(), Some(some));
         }
+        evidence.tests_of("pytest tests/test_cart.py -k total", false);
+        assert_eq!(evidence.some_tests(), Some("pytest tests/test_cart.py"), "it says more");
         for all in ["go test ./cart/... -count=1", "npm test", "make all && pytest tests/", "cd web && bun test src/"] {
             let mut evidence = evidence.clone();
             evidence.tests_of(all, false);

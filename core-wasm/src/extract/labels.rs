@@ -14,6 +14,8 @@ pub(crate) struct Labels {
     pub rejected: &'static str,
     /// Before a reason.
     pub why: &'static str,
+    /// Before what a plan does.
+    pub goal: &'static str,
     /// Before a failure.
     pub fails: &'static str,
     /// Before the cause of a failure.
@@ -137,6 +139,7 @@ const ENGLISH: Labels = Labels {
     taken_back: "Changes taken back later",
     rejected: "Rejected",
     why: "Why",
+    goal: "Goal",
     fails: "Fails",
     cause: "Cause",
     fixed_by: "Fixed by",
@@ -202,6 +205,7 @@ const KOREAN: Labels = Labels {
     taken_back: "나중에 되돌린 변경",
     rejected: "버린 안",
     why: "이유",
+    goal: "목표",
     fails: "실패",
     cause: "원인",
     fixed_by: "해결",
@@ -274,6 +278,7 @@ const JAPANESE: Labels = Labels {
     taken_back: "後で取り消した変更",
     rejected: "不採用",
     why: "理由",
+    goal: "目的",
     fails: "失敗",
     cause: "原因",
     fixed_by: "解決",
@@ -346,6 +351,7 @@ const CHINESE: Labels = Labels {
     taken_back: "后来撤销的改动",
     rejected: "未采用",
     why: "原因",
+    goal: "目标",
     fails: "失败",
     cause: "起因",
     fixed_by: "解决",

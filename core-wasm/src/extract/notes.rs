@@ -537,8 +537,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     if !recap.is_empty() {
         all.push(("recap".to_owned(), recap));
     }
-    if !state.plan_reason.is_empty() {
-        all.push(("plan-reason".to_owned(), clean::without_positions(&state.plan_reason).into_owned()));
+    let explanation = [("plan-reason", &state.plan_reason), ("plan-goal", &state.plan_goal)];
+    if let Some((name, said)) = explanation.into_iter().find(|(_, said)| !said.is_empty()) {
+        all.push((name.to_owned(), clean::without_positions(said).into_owned()));
         if !state.plan_title.is_empty() {
             all.push(("plan-title".to_owned(), state.plan_title.clone()));
         }

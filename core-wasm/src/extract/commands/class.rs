@@ -147,10 +147,14 @@ pub(crate) fn runs_tests(command: &str) -> Option<bool> {
     (!narrow.is_empty()).then(|| narrow.iter().all(|is_narrow| *is_narrow))
 }
 
-fn is_narrow(segment: &str) -> bool {
+/// Returns whether a command line picks tests by their names.
+pub(crate) fn picks_tests(command: &str) -> bool {
     const NAMES: [&str; 6] = ["-run", "-k", "-t", "--grep", "--testNamePattern", "--filter"];
+    command.split_whitespace().any(|word| NAMES.contains(&word.split('=').next().unwrap_or_default()))
+}
+
+fn is_narrow(segment: &str) -> bool {
     const ENDS: [&str; 7] = [".py", ".ts", ".tsx", ".js", ".jsx", ".rb", ".go"];
-    let is_name = |word: &str| NAMES.contains(&word.split('=').next().unwrap_or_default());
     let is_go = words(segment).next() == Some("go");
     let targets = targets(segment);
     let is_some = |target: &&str| {
@@ -160,7 +164,7 @@ fn is_narrow(segment: &str) -> bool {
             target.contains("::") || ENDS.iter().any(|end| target.ends_with(end))
         }
     };
-    segment.split_whitespace().any(is_name) || (!targets.is_empty() && targets.iter().all(is_some))
+    picks_tests(segment) || (!targets.is_empty() && targets.iter().all(is_some))
 }
 
 /// Returns whether no more than one command of the line does more than inspect.

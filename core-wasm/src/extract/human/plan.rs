@@ -1,6 +1,7 @@
 //! Plans that a user hands over or approves: their title and the reason that they give.
 
 use crate::extract::prose;
+use crate::extract::signs;
 use crate::text;
 
 /// Openings of prompts that the client writes around a plan.
@@ -141,4 +142,167 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
         }
     }
     best.map(|(_, sentence)| sentence)
+}
+
+/// Headings of a plan below which stands what it does.
+const GOAL_HEADINGS: &[&str] =
+    &["summary", "overview", "goal", "goals", "objective", "purpose", "목표", "개요", "目的", "概要", "目標", "目标"];
+/// Words of a sentence that says what somebody wants.
+const WISHES: &[&str] = &[
+    "we need",
+    "need to",
+    "need a",
+    "needs",
+    "we want",
+    "user wants",
+    "user asked",
+    "user would like",
+    "goal",
+    "idea is",
+    "request is",
+    "this change",
+    "this plan",
+    "this feature",
+    "this adds",
+    "should",
+    "해야",
+    "필요",
+    "추가",
+    "したい",
+    "必要",
+    "追加",
+    "需要",
+];
+/// The maximum length of what a plan does, in characters.
+const MAX_GOAL_CHARS: usize = 260;
+
+/// The maximum number of words of such a heading: a longer one is of a part that speaks of a summary.
+const MAX_GOAL_HEADING_WORDS: usize = 4;
+
+/// Returns the sentence of a plan that says what it does: the first one of its summary, or what is wanted in the text about its subject.
+pub(in crate::extract) fn plan_goal(plan: &str) -> Option<String> {
+    explanation(plan).goal.map(|(_, said)| said)
+}
+
+/// Returns the first sentence of a plan about its subject.
+pub(in crate::extract) fn plan_subject(plan: &str) -> Option<String> {
+    explanation(plan).subject
+}
+
+fn explanation(plan: &str) -> Explanation {
+    let mut said = Explanation::default();
+    // The text right below the title speaks of the whole, too.
+    let (mut section, mut level) = (Some(Section::Title), 2);
+    for line in text::prose_lines(plan) {
+        if line.starts_with('#') {
+            said.list_ends();
+            let depth = line.bytes().take_while(|byte| *byte == b'#').count();
+            let heading = line.to_lowercase();
+            let is_of = |words: &[&str]| text::contains_any_words(&heading, words);
+            let is_short = line.split_whitespace().count() <= MAX_GOAL_HEADING_WORDS;
+            // What stands deeper speaks of a part.
+            if section != Some(Section::Title) && depth > level {
+                section = None;
+                continue;
+            }
+            section = match depth {
+                1 => Some(Section::Title),
+                _ if is_short && is_of(GOAL_HEADINGS) => Some(Section::Goal),
+                _ if is_short && is_of(REASON_HEADINGS[REASON_HEADINGS.len() - 1]) => Some(Section::Subject),
+                _ => None,
+            };
+            level = depth;
+        } else if let Some(section) = section {
+            said.read(line, section);
+        }
+    }
+    said.list_ends();
+    said
+}
+
+/// The sections of a plan that may say what it does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    /// Right below the title.
+    Title,
+    /// Below a heading such as "Context".
+    Subject,
+    /// Below a heading such as "Summary".
+    Goal,
+}
+
+/// What was read so far of what a plan does.
+#[derive(Default)]
+struct Explanation {
+    /// The sentence that says best what is wanted, with how well it does that.
+    goal: Option<(u8, String)>,
+    /// The first sentence about the subject.
+    subject: Option<String>,
+    /// A line that leads to a list, with how many entries of it were read.
+    lead: Option<(Section, String, usize)>,
+}
+
+impl Explanation {
+    fn read(&mut self, line: &str, section: Section) {
+        if let Some(entry) = list_entry(line) {
+            if let Some((_, lead, entries)) = &mut self.lead {
+                lead.push_str(if *entries == 0 { " " } else { "; " });
+                lead.push_str(text::plain(entry).trim_end_matches('.'));
+                *entries += 1;
+            }
+            return;
+        }
+        self.list_ends();
+        for sentence in text::sentences(line) {
+            if sentence.ends_with([':', '：']) {
+                self.lead = Some((section, sentence, 0));
+            } else if !prose::is_pointer(&sentence.to_lowercase()) && !prose::is_narration(&sentence) {
+                self.offer(section, &sentence);
+            }
+        }
+    }
+
+    /// Ends a list, which is told whole or not at all.
+    fn list_ends(&mut self) {
+        if let Some((section, said, _)) = self.lead.take().filter(|(_, _, entries)| *entries > 1) {
+            self.offer(section, &said);
+        }
+    }
+
+    fn offer(&mut self, section: Section, said: &str) {
+        const LABELS: [&str; 4] = ["Goal: ", "Goal - ", "Objective: ", "Summary: "];
+        let unlabelled = LABELS.iter().find_map(|label| said.strip_prefix(label));
+        let is_labelled = unlabelled.is_some();
+        let said = unlabelled.unwrap_or(said);
+        let lower = said.to_lowercase();
+        let least = if said.is_ascii() { 30 } else { 15 };
+        let fits = (least..=MAX_GOAL_CHARS).contains(&said.chars().count());
+        if !fits || said.ends_with(['?', '？']) || (lower.contains("already") && signs::says_finished(&lower)) {
+            return;
+        }
+        // What the entries of a list wish is only a part.
+        let lead = lower.split_once(": ").map_or(lower.as_str(), |(lead, _)| lead);
+        let wishes = is_labelled || text::contains_any_words(lead, WISHES);
+        // A summary says it in its first sentence, and other text where it says what is wanted.
+        let score = match section {
+            Section::Goal => 3,
+            Section::Subject => 2,
+            Section::Title => 1,
+        };
+        if (wishes || section == Section::Goal) && self.goal.as_ref().is_none_or(|(known, _)| score > *known) {
+            self.goal = Some((score, said.to_owned()));
+        }
+        if section == Section::Subject && self.subject.is_none() {
+            self.subject = Some(said.to_owned());
+        }
+    }
+}
+
+/// Returns the text of an entry of a list.
+fn list_entry(line: &str) -> Option<&str> {
+    let numbered = || {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        (rest.len() < line.len()).then_some(rest)?.strip_prefix(['.', ')'])?.strip_prefix(' ')
+    };
+    ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).or_else(numbered).map(str::trim)
 }

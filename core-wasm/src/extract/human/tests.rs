@@ -793,3 +793,25 @@ fn one_of_the_things_of_a_question_is_picked() {
     assert!(picks_of("Cartでお願いします。色は赤で", asked) && picks_of("Till로 가자", "Till이랑 Cart 중에 뭐가 좋아?"));
     assert!(!picks_of("レシートの印刷でお願いします", asked) && !picks_of("", asked));
 }
+
+#[test]
+fn a_plan_says_what_it_does() {
+    let goal = |plan: &str| plan_goal(plan);
+    let summary = "# Slips\n\n## Context\n\nWe need to know which till was paid.\n\n## Summary\n\nPrint the name of the till on \
+                   each slip of the day. Then the date.\n\n## Steps\n\nThe drawer should open once for each of them.";
+    assert_eq!(goal(summary).as_deref(), Some("Print the name of the till on each slip of the day."));
+    let wish = "# Slips\n\n## Context\n\nThe slips of the night till have no date. We want the date on each of them.\n\n## Files\n\n\
+                ### Summary\n\nFile: the slip of the night till, read by all.";
+    assert_eq!(goal(wish).as_deref(), Some("We want the date on each of them."));
+    let list =
+        "# Slips\n\n## Goal\n\nWe need to:\n1. Print the date\n2. Print the name of the till.\n\n## Steps\n\n1. Print it";
+    assert_eq!(goal(list).as_deref(), Some("We need to: Print the date; Print the name of the till"));
+    let labelled = "# Slips\n\n## Context\n\nThe slips have no date.\n\n**Goal**: Print the date on each of the slips.";
+    assert_eq!(goal(labelled).as_deref(), Some("Print the date on each of the slips."));
+    let subject =
+        "# Slips\n\n## Context\n\nThe slips of the night till show all of its sums.\n\n## Steps\n\nWe need to fold them.";
+    assert_eq!(
+        (goal(subject), plan_subject(subject).as_deref()),
+        (None, Some("The slips of the night till show all of its sums."))
+    );
+}

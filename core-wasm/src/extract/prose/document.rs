@@ -371,10 +371,18 @@ const GOALS: [&str; 4] = ["Goal:", "목표:", "目的:", "目标:"];
 /// The maximum number of files that are named of a plan.
 const MAX_PLAN_FILES: usize = 3;
 
-/// Returns in a few words what a plan proposes: the first sentence of its approach or goal, and the files that it changes.
+/// The maximum length of the steps that are told of a plan, in characters.
+const MAX_STEPS_CHARS: usize = 320;
+
+/// Returns in a few words what a plan proposes: the first sentence of its approach or goal with the files that it changes, or else its
+/// steps.
 pub(in crate::extract) fn gist(plan: &str) -> String {
     let lines = lines(plan);
-    let is_prose = |line: &&Line<'_>| line.text.trim().chars().count() >= 20 && !line.text.trim_end().ends_with([':', '：']);
+    // A plan may say of an entry that it is left out after all.
+    let is_prose = |line: &&Line<'_>| {
+        let text = line.text.trim();
+        text.chars().count() >= 20 && !text.ends_with([':', '：']) && !text.contains("actually, ")
+    };
     let proposed = PROPOSALS.iter().find_map(|words| lines.iter().filter(is_prose).find(|line| line.is_below(words)));
     // A plan may name its goal in the paragraph that says why.
     let goal =
@@ -389,10 +397,39 @@ pub(in crate::extract) fn gist(plan: &str) -> String {
     let files: Vec<String> = files.iter().take(MAX_PLAN_FILES).map(|file| format!("`{file}`")).collect();
     let said = GOALS.iter().fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it)).trim();
     let said = text::clip(said, 260);
+    let steps = if said.is_empty() { steps(plan) } else { String::new() };
+    if !steps.is_empty() {
+        return steps;
+    }
     match (said.is_empty(), files.is_empty()) {
         (_, true) => said.into_owned(),
         (true, false) => files.join(", "),
         (false, false) => format!("{} ({})", said.trim_end_matches(['.', '。']), files.join(", ")),
+    }
+}
+
+/// Returns the steps of a plan whose headings have numbers, as many as there is room for: "2. Print it", "Step 2: Print it". Empty if
+/// there are not several.
+fn steps(plan: &str) -> String {
+    let step = |line: &str| {
+        let heading = line.strip_prefix("##")?.trim_start_matches('#').strip_prefix(' ')?;
+        let heading = heading.strip_prefix("Step ").unwrap_or(heading);
+        let rest = heading.trim_start_matches(|c: char| c.is_ascii_digit());
+        let said = rest.strip_prefix(['.', ':', ')']).filter(|_| rest.len() < heading.len())?.trim();
+        (!said.is_empty()).then(|| said.to_owned())
+    };
+    let all: Vec<String> = text::prose_lines(plan).filter_map(step).collect();
+    let mut chars = 0;
+    let fits = |step: &&String| {
+        chars += step.chars().count() + 2;
+        chars <= MAX_STEPS_CHARS
+    };
+    let told: Vec<&str> = all.iter().take_while(fits).map(String::as_str).collect();
+    let more = all.len() - told.len();
+    match told.len() {
+        0 | 1 => String::new(),
+        _ if more > 0 => format!("{}; +{more}", told.join("; ")),
+        _ => told.join("; "),
     }
 }
 
@@ -461,5 +498,9 @@ mod tests {
     fn a_plan_in_a_few_words() {
         assert_eq!(gist(PLAN), "Store every price as an integer of cents (`src/cart/total.ts`)");
         assert_eq!(gist("1. Move it"), "");
+        let steps = "# Slips\n\n## Context\n\nThey are long.\n\n### 1. Delete `old.ts`\n\nIt is empty.\n\n### Step 2: Print the date";
+        assert_eq!(gist(steps), "Delete `old.ts`; Print the date");
+        let aside = "## Summary\n\nPrint the name in red — actually, we skip this.\n\n## 1. Print the date\n\n## 2. Fold it";
+        assert_eq!(gist(aside), "Print the date; Fold it");
     }
 }

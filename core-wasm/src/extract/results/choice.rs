@@ -231,6 +231,18 @@ impl Results {
         chosen
     }
 
+    /// Adds the first sentence of each told answer to work if it says what was done and leads to parts with headings of their own: "Now it
+    /// rounds the total:".
+    pub(super) fn with_opening_deeds(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited) {
+            let is_told = chosen.iter().any(|&(of, number)| of == at && turn.statements[number].voice == Voice::Answer);
+            let opening = (0..turn.statements.len()).find(|&number| turn.opens_with_deed(number));
+            chosen.extend(opening.map(|number| (at, number)).filter(|place| is_told && !chosen.contains(place)));
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
     /// Returns the best of what the agent said while it worked, for a turn that ended without an answer.
     fn reasoned(&self, at: usize) -> Option<Place> {
         let turn = &self.turns[at];

@@ -71,6 +71,7 @@ impl TurnResult {
             statement.form == Form::Heading
                 || !is_lead(&statement.text)
                 || statement.is_step
+                || self.opens_with_deed(at)
                 || (is_followed(at) && !names_no_subject(&statement.text))
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
@@ -171,9 +172,10 @@ fn was_before(statement: &Statement) -> bool {
 
 /// Returns whether a statement says what was wrong before the agent changed files in the same turn.
 fn was_wrong(statement: &Statement) -> bool {
+    const AGAINST: [&str; 4] = [" but ", " however", "insufficient", " should "];
     let lower = statement.text.to_lowercase();
     was_before(statement)
-        && (signs::finds_fault(&lower) || signs::is_failing(&lower))
+        && (signs::finds_fault(&lower) || signs::is_failing(&lower) || text::contains_any(&lower, &AGAINST))
         && !signs::tells_limit(&lower)
         && !signs::excuses(&lower)
 }
@@ -189,7 +191,7 @@ fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &La
     for statement in statements {
         let separator = match line.chars().last() {
             None => "",
-            Some(':' | '：') => " ",
+            Some(':' | '：' | '.' | '。') => " ",
             Some(_) => "; ",
         };
         if statement.place == 0 {

@@ -12,6 +12,8 @@ use crate::text;
 
 /// The length from which the agent's words tell what a commit contains, in characters.
 const MIN_TOLD_CHARS: usize = 160;
+/// The length from which an answer says what came of the work, in characters.
+const MIN_END_CHARS: usize = 60;
 /// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
 const MAX_CHORE_CHARS: u32 = 12;
 
@@ -61,6 +63,17 @@ fn is_bare_test(said: &str) -> bool {
     let rest = rest.trim_start_matches(['-', '–', '—', ':', ' ']).to_lowercase();
     let is_short = !rest.contains('`') && rest.split_whitespace().count() <= MAX_BARE_WORDS;
     is_test && (is_short || DEEDS.iter().any(|deed| text::starts_with_words(&rest, deed)))
+}
+
+/// Returns whether a statement of an answer says what came of the work, and not only that checks pass or that it was committed.
+fn tells_end(statement: &Statement) -> bool {
+    statement.voice == Voice::Answer
+        && !is_lead(&statement.text)
+        && prose::checked(&statement.text).is_none()
+        && !prose::is_filler(&statement.text)
+        && !prose::is_narration(&statement.text)
+        && !signs::is_about_committing(&statement.text.to_lowercase())
+        && !signs::only_reports_commit(&statement.text)
 }
 
 /// Returns whether a line of a commit's body is an entry of a list: an item, or a line behind a short label.
@@ -170,6 +183,52 @@ impl Results {
             }
         }
         chosen.retain(|place| !dropped.contains(place));
+        chosen
+    }
+
+    /// Adds the body of a commit where no answer tells the work that it contains. What the agent said before its last changes goes: it
+    /// may have decided otherwise since.
+    pub(super) fn with_commit_bodies(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let mut first = 0;
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.committed) {
+            let work = std::mem::replace(&mut first, at + 1)..=at;
+            let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
+            let of_work = |place: &&Place| work.contains(&place.0);
+            let answer: usize = chosen
+                .iter()
+                .filter(of_work)
+                .map(statement)
+                .filter(|it| tells_end(it))
+                .map(|it| it.text.chars().count())
+                .sum();
+            let is_named = chosen.iter().any(|place| place.0 == at && statement(place).voice == Voice::Commit);
+            let is_body = |number: &usize| {
+                let it = &turn.statements[*number];
+                it.voice == Voice::Commit && it.place > 0
+            };
+            let body: Vec<usize> = (0..turn.statements.len()).filter(is_body).collect();
+            let is_edited = || self.turns[work.clone()].iter().any(|turn| turn.edited);
+            if answer >= MIN_END_CHARS || !is_named || body.is_empty() || !is_edited() {
+                continue;
+            }
+            let is_way = |it: &Statement| {
+                it.voice == Voice::Work
+                    && it.is_before_edit
+                    && it.form == Form::Sentence
+                    && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
+            };
+            let mut gone: Option<&Statement> = None;
+            chosen.retain(|place| {
+                let it = statement(place);
+                // What goes on behind such a sentence goes with it.
+                let is_gone = work.contains(&place.0) && (is_way(it) || gone.is_some_and(|before| it.follows(before)));
+                gone = is_gone.then_some(it);
+                !is_gone
+            });
+            let added = body.into_iter().filter(|number| !chosen.contains(&(at, *number)));
+            chosen.extend(self.fitting(at, added.collect::<Vec<_>>().into_iter(), MAX_COMMIT_LIST));
+        }
+        chosen.sort_unstable();
         chosen
     }
 

@@ -59,6 +59,10 @@ fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
         "Before the change: The bug is that the total isn't rounded. `roundTotal()` returns early → The total of \
          `src/cart.ts` has two decimals now."
     );
+    assert!(
+        told("The total comes from `add()`, but the slip needs `round()`.")
+            .starts_with("Before the change: The total comes")
+    );
     for kept in ["Fixed the total, which was wrong.", "The scale doesn't support two currencies.", "The total is read once."]
     {
         assert!(told(kept).starts_with(kept), "{kept}");
@@ -1074,4 +1078,42 @@ fn what_was_thought_of_things_that_are_gone_is_kept_for_the_search() {
         results.drafts(labels()).iter().any(|draft| draft.content.contains("CountsSlips"))
     };
     assert!(memory(false) && !memory(true));
+}
+
+#[test]
+fn the_body_of_a_commit_tells_work_without_an_answer() {
+    let told = |answer: &str| {
+        let mut work = statement::statements(
+            "The plan says to round each line. This is the safest way because the tax is added.",
+            Voice::Work,
+        );
+        for statement in &mut work {
+            statement.is_before_edit = true;
+        }
+        work.extend(statement::statements(answer, Voice::Answer));
+        let work = TurnResult { statements: work, edited: true, substantive: true, number: 1, ..TurnResult::default() };
+        let commit = "Round the sum only\n\nThe sum of the cart is rounded to cents when the slip is printed.";
+        let mut record = TurnResult { committed: true, is_chore: true, number: 2, ..turn("Committed.", commit) };
+        record.statements.rotate_left(1);
+        let mut results = Results::default();
+        results.push(work);
+        results.push(record);
+        let lines = results.lines(labels());
+        lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" / ")
+    };
+    let short = told("All tests pass.");
+    assert!(short.contains("The sum of the cart is rounded to cents") && !short.contains("safest way"), "{short}");
+}
+
+#[test]
+fn a_deed_that_leads_to_headings_is_told() {
+    let told = |answer: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited: true, substantive: true, ..turn(answer, "") });
+        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<String>()
+    };
+    let parts = "\n\n**The slips:**\n\n```json\n{ \"slips\": 2 }\n```\n\n**At noon:**\n- `count()` counts the drawer\n- `fold()` folds it";
+    let line = told(&format!("Done. Added the slips of the night to `till.rs`:{parts}"));
+    assert!(line.starts_with("Added the slips of the night to `till.rs`; "), "{line}");
+    assert!(!told(&format!("Based on the code of the till, these are its slips:{parts}")).contains("Based"));
 }

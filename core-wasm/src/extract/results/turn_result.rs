@@ -6,11 +6,14 @@ use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
 /// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
 const MAX_CHAT_CHARS: u32 = 12;
+/// The length from which a line that leads to the parts of an answer says what was done, in characters: not "Fixed the till:".
+const MIN_DEED_CHARS: usize = 24;
 
 /// One turn that is over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -179,6 +182,25 @@ impl TurnResult {
         let is_before = |it: &&Statement| it.voice == Voice::Answer && it.place < statement.place;
         let is_empty = |it: &Statement| prose::is_filler(&it.text);
         statement.voice == Voice::Answer && self.statements.iter().filter(is_before).all(is_empty)
+    }
+
+    /// Returns whether a statement opens the answer, says what was done, and leads to something else than a list.
+    pub(super) fn opens_with_deed(&self, number: usize) -> bool {
+        let statement = &self.statements[number];
+        let lower = statement.text.to_lowercase();
+        let next = self.statements.get(number + 1);
+        self.edited
+            && statement.form == Form::Sentence
+            && is_lead(&statement.text)
+            && statement.text.chars().count() >= MIN_DEED_CHARS
+            && self.opens_answer(statement)
+            && (lower.starts_with("now ") || standing::is_deed(&lower))
+            && !lower.starts_with("based ")
+            && !signs::addresses_reader(&lower)
+            && !prose::is_narration(&statement.text)
+            && next.is_none_or(|next| {
+                next.form == Form::Heading || next.heading != statement.heading || next.place != statement.place + 1
+            })
     }
 
     /// Returns whether a statement is the last one of the answer.

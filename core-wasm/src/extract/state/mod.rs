@@ -74,6 +74,8 @@ pub(super) struct State {
     pub(super) request: String,
     /// Why the latest plan is carried out. May be empty.
     pub(super) plan_reason: String,
+    /// What it does, if it says no reason. May be empty.
+    pub(super) plan_goal: String,
     /// The title of that plan, if it is for a later request than the first.
     pub(super) plan_title: String,
     pub(super) objective: String,

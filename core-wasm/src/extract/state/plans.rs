@@ -32,7 +32,7 @@ impl State {
         };
         self.memories.forget(|known| known.key == memory.key);
         self.memories.add(memory, settled);
-        self.plan_reason = human::plan_reason(plan).unwrap_or_default();
+        self.plan_explained(plan);
         // The reason is told with the first request, unless the plan is for a later one.
         let is_of_request =
             self.objective.is_empty() || self.objective == self.request || self.request.contains(title.as_str());
@@ -43,6 +43,14 @@ impl State {
             self.record_decided("planned", decided, said_by, 65, source, settled);
         }
         self.record_findings(plan, source, settled);
+    }
+
+    /// Records why a plan is carried out, or what it does if it does not say that.
+    pub(super) fn plan_explained(&mut self, plan: &str) {
+        let reason = human::plan_reason(plan);
+        self.plan_goal = if reason.is_none() { human::plan_goal(plan).unwrap_or_default() } else { String::new() };
+        let subject = || human::plan_subject(plan).filter(|_| self.plan_goal.is_empty());
+        self.plan_reason = reason.or_else(subject).unwrap_or_default();
     }
 
     /// Records that the user did not agree to a plan, for this reason or none. Returns the plan's title.

@@ -126,7 +126,7 @@ impl State {
         let Some(title) = human::title(&clean::clean(&document)) else { return };
         let title = text::clip(&title, MAX_PLAN_TITLE_CHARS);
         if is_attached && is_plan {
-            self.plan_reason = human::plan_reason(&document).unwrap_or_default();
+            self.plan_explained(&document);
         }
         self.request = if is_plan { self.labels().plan.replace("{}", &title) } else { title.into_owned() };
         self.turn.title.clone_from(&self.request);
