@@ -178,6 +178,10 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
             pending.push(said);
         }
     }
+    let unpicked = state.open_points.unpicked();
+    if !unpicked.is_empty() {
+        pending.push(format!("{}: {unpicked}", state.labels().not_taken_up));
+    }
     // Checks by hand are planned as a matter of course, so what else is open comes before them.
     pending.sort_by_key(|item| item.starts_with(state.labels().not_checked));
     pending
