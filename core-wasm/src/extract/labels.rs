@@ -84,6 +84,8 @@ pub(crate) struct Labels {
     pub not_installed: &'static str,
     /// A Python without a module. The two `{}` are how it was called and the module.
     pub no_module: &'static str,
+    /// A path that git ignores. `{}` is the path.
+    pub ignored_by_git: &'static str,
     /// A program that a hook refuses. `{}` is its name.
     pub refused_here: &'static str,
     /// A remote repository that has another address now. `{}` is the address.
@@ -172,6 +174,7 @@ const ENGLISH: Labels = Labels {
     changed_file: "a change of {}",
     not_installed: "{} is not installed here",
     no_module: "{} has no module {}",
+    ignored_by_git: "{} is ignored by git: `git add` of it fails",
     refused_here: "{} in the shell is refused here",
     moved_to: "The remote repository moved to {}: the remote's address here is the old one",
     not_allowed: "Not allowed here without the user",
@@ -237,6 +240,7 @@ const KOREAN: Labels = Labels {
     changed_file: "{} 수정",
     not_installed: "이 환경에는 {} 없음",
     no_module: "{}에는 모듈 {} 없음",
+    ignored_by_git: "{}: git이 무시하므로 `git add` 실패",
     refused_here: "셸에서 {} 사용이 거부됨",
     moved_to: "원격 저장소가 {}(으)로 옮겨짐. 이곳의 원격 주소는 옛 주소",
     not_allowed: "사용자 없이는 허용되지 않음",
@@ -309,6 +313,7 @@ const JAPANESE: Labels = Labels {
     changed_file: "{} の変更",
     not_installed: "この環境に {} はない",
     no_module: "{} にモジュール {} はない",
+    ignored_by_git: "{} は git の無視対象で、`git add` は失敗する",
     refused_here: "シェルでの {} は拒否される",
     moved_to: "リモートリポジトリは {} に移った。ここのリモートのアドレスは古い",
     not_allowed: "ユーザーなしでは許可されない",
@@ -381,6 +386,7 @@ const CHINESE: Labels = Labels {
     changed_file: "修改 {}",
     not_installed: "此环境没有安装 {}",
     no_module: "{} 没有模块 {}",
+    ignored_by_git: "{} 被 git 忽略，`git add` 会失败",
     refused_here: "shell 中的 {} 被拒绝",
     moved_to: "远程仓库已移到 {}：这里的远程地址是旧的",
     not_allowed: "没有用户则不允许",

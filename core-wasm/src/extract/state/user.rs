@@ -3,7 +3,7 @@
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
-use crate::extract::commands;
+use crate::extract::commands::{self, Reason};
 use crate::extract::compact;
 use crate::extract::human;
 use crate::extract::memories::LineRef;
@@ -114,6 +114,10 @@ impl State {
             return;
         }
         let output = clean::clean(output);
+        // What a person mistypes is not missing.
+        if commands::complaint(&command, &output, false).is_some_and(|it| it.reason == Reason::Absent) {
+            return;
+        }
         let failed = commands::prints_failure(&output);
         self.open_turn(&line_ref(line), &command);
         let tool_use = ToolUse::of_user(command, line_ref(line));
