@@ -16,7 +16,8 @@ pub(super) use pasted::{is_of_runner, pasted_error};
 pub(super) use refusals::is_refusal;
 pub(crate) use routine::{ROUTINE, said_by_tool};
 
-use cure::{is_bypass, is_mistyped_bypass};
+pub(super) use cure::is_bypass;
+use cure::is_mistyped_bypass;
 use normalize::normalize;
 use pasted::Pasted;
 use refusals::Refusals;
