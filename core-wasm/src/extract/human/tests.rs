@@ -791,3 +791,16 @@ fn one_of_the_things_of_a_question_is_picked() {
     assert!(picks_of("Cartでお願いします。色は赤で", asked) && picks_of("Till로 가자", "Till이랑 Cart 중에 뭐가 좋아?"));
     assert!(!picks_of("レシートの印刷でお願いします", asked) && !picks_of("", asked));
 }
+
+#[test]
+fn a_wish_that_something_is_not_to_be() {
+    for said in [
+        "lets not add the drawer to the till, its unnecessary",
+        "remove the drawer",
+        "서랍은 빼 주세요",
+        "引き出しは不要です",
+    ] {
+        assert!(leaves_out(said), "{said}");
+    }
+    assert!(!leaves_out("add the drawer to the till"));
+}

@@ -59,6 +59,9 @@ impl State {
             }
             self.undone.objected(prompt);
         }
+        if human::leaves_out(prompt) {
+            self.undone.ruled_out(prompt);
+        }
         if human::doubts(prompt) {
             self.results.doubt();
         }
