@@ -2,6 +2,7 @@
 //! error that it lists with a fix becomes another.
 
 use super::clean;
+use super::failures;
 use super::memories::{LineRef, SessionMemory};
 use super::signs;
 use crate::bindings::throughline::policy::types::Draft;
@@ -181,6 +182,18 @@ pub(super) fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
     all.into_iter().filter_map(|(problem, details)| fix(&problem, &details, source)).take(MAX_FIXES).collect()
 }
 
+/// Returns whether a failure that was seen has the command of a fix of the summary, and most of its words.
+pub(super) fn is_told_by(fix: &str, failure: &str) -> bool {
+    let commands = |said: &'_ str| -> Vec<String> {
+        let spans = said.split('`').skip(1).step_by(2);
+        spans.filter(|span| span.contains(' ')).map(str::to_owned).collect()
+    };
+    let (own, seen) = (commands(fix), commands(failure));
+    let (words, told) = (text::features(fix), text::features(failure));
+    let shared = words.iter().filter(|word| told.contains(word)).count();
+    own.iter().any(|command| seen.contains(command)) && shared * 2 >= words.len()
+}
+
 fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMemory> {
     let problem = without_number(problem.trim_end_matches([':', '：']));
     let mut content = if details.is_empty() { problem.to_owned() } else { format!("{problem}: {}", details.join(" ")) };
@@ -217,6 +230,8 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
             "still needs",
         ],
     );
+    // Whoever went past a check mended nothing.
+    let open = open || failures::is_bypass(&lower);
     (says_fix && !open && !is_slip(&lower) && !is_of_check(problem, &whole) && content.chars().count() >= 40).then(|| {
         SessionMemory {
             key: format!("{FIX_KEY}{:08x}", text::hash(&content)),

@@ -88,6 +88,8 @@ pub(crate) struct Labels {
     pub not_installed: &'static str,
     /// A Python without a module. The two `{}` are how it was called and the module.
     pub no_module: &'static str,
+    /// A path that git ignores. `{}` is the path.
+    pub ignored_by_git: &'static str,
     /// A program that a hook refuses. `{}` is its name.
     pub refused_here: &'static str,
     /// A remote repository that has another address now. `{}` is the address.
@@ -108,6 +110,8 @@ pub(crate) struct Labels {
     pub branch_from: &'static str,
     /// Before a check that a plan asked for and nobody made.
     pub not_checked: &'static str,
+    /// Before the findings of a list of which only others were taken up.
+    pub not_taken_up: &'static str,
     /// The latest changes were never run.
     pub never_run: &'static str,
     /// The user refused a tool call. `{}` is the call.
@@ -176,6 +180,7 @@ const ENGLISH: Labels = Labels {
     changed_file: "a change of {}",
     not_installed: "{} is not installed here",
     no_module: "{} has no module {}",
+    ignored_by_git: "{} is ignored by git: `git add` of it fails",
     refused_here: "{} in the shell is refused here",
     moved_to: "The remote repository moved to {}: the remote's address here is the old one",
     not_allowed: "Not allowed here without the user",
@@ -186,6 +191,7 @@ const ENGLISH: Labels = Labels {
     path_variable: "In zsh a variable named `path` replaces PATH: after it, \"command not found\"",
     branch_from: "Branch `{}` starts from `{}`",
     not_checked: "Planned, but not checked",
+    not_taken_up: "Not taken up of the findings",
     never_run: "Nothing was run after the last change",
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
@@ -242,6 +248,7 @@ const KOREAN: Labels = Labels {
     changed_file: "{} 수정",
     not_installed: "이 환경에는 {} 없음",
     no_module: "{}에는 모듈 {} 없음",
+    ignored_by_git: "{}: git이 무시하므로 `git add` 실패",
     refused_here: "셸에서 {} 사용이 거부됨",
     moved_to: "원격 저장소가 {}(으)로 옮겨짐. 이곳의 원격 주소는 옛 주소",
     not_allowed: "사용자 없이는 허용되지 않음",
@@ -252,6 +259,7 @@ const KOREAN: Labels = Labels {
     path_variable: "zsh에서 변수 `path`는 PATH를 바꿈: 이후 \"command not found\"",
     branch_from: "브랜치 `{}`의 시작점은 `{}`",
     not_checked: "계획에 있었으나 확인하지 않음",
+    not_taken_up: "발견 사항 중 다루지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
@@ -315,6 +323,7 @@ const JAPANESE: Labels = Labels {
     changed_file: "{} の変更",
     not_installed: "この環境に {} はない",
     no_module: "{} にモジュール {} はない",
+    ignored_by_git: "{} は git の無視対象で、`git add` は失敗する",
     refused_here: "シェルでの {} は拒否される",
     moved_to: "リモートリポジトリは {} に移った。ここのリモートのアドレスは古い",
     not_allowed: "ユーザーなしでは許可されない",
@@ -325,6 +334,7 @@ const JAPANESE: Labels = Labels {
     path_variable: "zsh では変数 `path` が PATH を置き換える: 以後 \"command not found\"",
     branch_from: "ブランチ `{}` の起点は `{}`",
     not_checked: "計画にあったが未確認",
+    not_taken_up: "指摘のうち未着手",
     never_run: "最後の変更後は何も実行していない",
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
@@ -388,6 +398,7 @@ const CHINESE: Labels = Labels {
     changed_file: "修改 {}",
     not_installed: "此环境没有安装 {}",
     no_module: "{} 没有模块 {}",
+    ignored_by_git: "{} 被 git 忽略，`git add` 会失败",
     refused_here: "shell 中的 {} 被拒绝",
     moved_to: "远程仓库已移到 {}：这里的远程地址是旧的",
     not_allowed: "没有用户则不允许",
@@ -398,6 +409,7 @@ const CHINESE: Labels = Labels {
     path_variable: "zsh 中变量 `path` 会替换 PATH：之后 \"command not found\"",
     branch_from: "分支 `{}` 的起点是 `{}`",
     not_checked: "计划中有但未检查",
+    not_taken_up: "发现的问题中未处理",
     never_run: "最后一次修改后没有运行过",
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",

@@ -102,6 +102,10 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !removed.is_empty() {
         attributes.push(("removed-files".to_owned(), removed.join(" ")));
     }
+    let (pending, lasting) = pending(state, open_points);
+    if !lasting.is_empty() {
+        attributes.push(("still-open".to_owned(), lasting.join("\n")));
+    }
     SessionNotes {
         original_request,
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
@@ -111,7 +115,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         turns: state.turns,
         done: last(if results.is_empty() { done } else { results }),
         current: last(state.tasks.with_status(Status::Current).map(str::to_owned).collect()),
-        pending: last(pending(state, open_points)),
+        pending: last(pending),
         decisions: of(&["decision"])
             .map(|memory| Decision {
                 what: memory.title.clone(),
@@ -143,8 +147,9 @@ fn about_request(state: &State) -> String {
     meant.map(|meant| format!(" ({meant})")).unwrap_or_default()
 }
 
-/// Returns what is left to do, and `open_points` of the agent's answers that nothing else tells.
-fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
+/// Returns what is left to do, with `open_points` of the agent's answers that nothing else tells, and those of it that stay open when
+/// another session begins: a request without an answer is made again, or not.
+fn pending(state: &State, open_points: Vec<String>) -> (Vec<String>, Vec<String>) {
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.told_question()));
@@ -168,6 +173,8 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
         pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
     }
+    let mut lasting: Vec<String> = state.undone.refusal(state.labels()).into_iter().collect();
+    let first_lasting = pending.len();
     // Whether it was pushed is told with the files.
     let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
     pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
@@ -179,9 +186,14 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
             pending.push(said);
         }
     }
+    let unpicked = state.open_points.unpicked();
+    if !unpicked.is_empty() {
+        pending.push(format!("{}: {unpicked}", state.labels().not_taken_up));
+    }
+    lasting.extend(pending[first_lasting..].iter().map(|item| text::one_line(item)));
     // Checks by hand are planned as a matter of course, so what else is open comes before them.
     pending.sort_by_key(|item| item.starts_with(state.labels().not_checked));
-    pending
+    (pending, lasting)
 }
 
 /// Returns whether the session changed files, or committed what was changed before.

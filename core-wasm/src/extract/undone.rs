@@ -287,6 +287,11 @@ impl Undone {
         }
     }
 
+    /// Records that the user wants something not to be, or to be otherwise: that is not to be checked any more.
+    pub(super) fn ruled_out(&mut self, prompt: &str) {
+        self.checks.retain(|check| !check.is_overtaken_by(prompt));
+    }
+
     /// Records a plan that is carried out.
     pub(super) fn plan_accepted(&mut self, plan: &str) {
         self.refused_plan.clear();
@@ -529,6 +534,18 @@ mod tests {
         assert!(items(&undone).is_empty());
         undone.plan_accepted("## Verification\n\n- File: `src/manual_commit.go` is formatted\n");
         assert!(items(&undone).is_empty(), "a name is no check by hand");
+    }
+
+    #[test]
+    fn what_is_not_to_be_needs_no_check() {
+        let plan = "## Verification\n\n- Manual test: `till drawer open` opens the drawer\n";
+        let mut undone = Undone::default();
+        undone.plan_accepted(plan);
+        undone.file_changed("a.ts");
+        undone.ruled_out("let's not add colours to the cart");
+        assert_eq!(items(&undone).len(), 1);
+        undone.ruled_out("let's not open the drawer from the command line, it's unnecessary");
+        assert!(items(&undone).is_empty());
     }
 
     #[test]

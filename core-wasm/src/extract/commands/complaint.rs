@@ -50,6 +50,8 @@ pub(crate) enum Reason {
     Unstaged,
     /// A hook refused the program. The name is the program's.
     Hook,
+    /// Git does not add what its ignore files name. The name is the first such path.
+    Ignored,
     /// The remote repository has another address now, which is the name. Nothing failed.
     Moved,
 }
@@ -81,6 +83,14 @@ pub(crate) fn complaint(command: &str, output: &str, is_error: bool) -> Option<C
             error: String::new(),
         });
     }
+    if let Some((name, segment)) = ignored(command, output) {
+        return Some(Complaint {
+            reason: Reason::Ignored,
+            name: name.to_owned(),
+            segment: segment.to_owned(),
+            error: String::new(),
+        });
+    }
     if !text::contains_any(output, SIGNS) {
         return None;
     }
@@ -95,6 +105,15 @@ fn moved_to(output: &str) -> Option<&str> {
     let is_address =
         address.len() <= MAX_ADDRESS_BYTES && address.contains(['/', ':']) && !address.contains(char::is_whitespace);
     is_address.then_some(address)
+}
+
+/// Returns the first path that git did not add because an ignore file names it, and the command that names that path.
+fn ignored<'a>(command: &'a str, output: &'a str) -> Option<(&'a str, &'a str)> {
+    let (_, behind) = output.split_once("paths are ignored by one of your .gitignore files:")?;
+    let path = behind.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let adds = |segment: &&str| own_program(segment) == "git" && own_words(segment).get(1) == Some(&"add");
+    let segment = segments(command).into_iter().find(adds)?;
+    (path.len() <= MAX_ADDRESS_BYTES && segment.contains(path)).then_some((path, segment))
 }
 
 /// Returns a refusal that only names another tool of the agent. It stands alone: nothing ran.

@@ -329,6 +329,7 @@ impl Failure {
             step.trim_matches('`') != own
                 && is_whole(step)
                 && !is_look(step)
+                && !is_trial(step)
                 && !only_checks(step)
                 && !is_own_fault
                 && (!is_build || is_missing)
@@ -396,6 +397,14 @@ fn only_checks(step: &str) -> bool {
     matches!(commands::class(step), Class::Test | Class::Check) && !commands::mends(step)
 }
 
+/// Returns whether a step, as it is told, only tried something on a temporary file.
+fn is_trial(step: &str) -> bool {
+    const MOVES: [&str; 4] = ["rm", "cp", "mv", "tar"];
+    let words = commands::own_words(step.trim_matches('`'));
+    let is_temporary = |word: &&str| word.trim_matches(['"', '\'']).starts_with("/tmp/");
+    words.first().is_some_and(|program| !MOVES.contains(program)) && words.iter().skip(1).any(is_temporary)
+}
+
 /// Returns whether a step, as it is told, only looked at something.
 fn is_look(step: &str) -> bool {
     const LOOKS: &[&str] =
@@ -455,7 +464,7 @@ fn in_folder_of(line: &str, shown: &str) -> String {
 }
 
 /// Returns whether a text in lower case names a way past a check that leaves what fails as it is.
-pub(super) fn is_bypass(command: &str) -> bool {
+pub(in crate::extract) fn is_bypass(command: &str) -> bool {
     const FLAGS: [&str; 6] = ["no-verify", "no verify", "hookspath=/dev/null", "husky=0", "skip=", "--no-gpg-sign"];
     text::contains_any(&command.to_lowercase(), &FLAGS)
 }

@@ -16,7 +16,8 @@ pub(super) use pasted::{is_of_runner, pasted_error};
 pub(super) use refusals::is_refusal;
 pub(crate) use routine::{ROUTINE, said_by_tool};
 
-use cure::{is_bypass, is_mistyped_bypass};
+pub(super) use cure::is_bypass;
+use cure::is_mistyped_bypass;
 use normalize::normalize;
 use pasted::Pasted;
 use refusals::Refusals;
@@ -43,6 +44,8 @@ const MAX_AGE: u32 = 30;
 const MAX_EDIT_CAUSE_AGE: u32 = 3;
 /// The maximum number of errors of edits to keep.
 const MAX_EDIT_TROUBLES: usize = 4;
+/// How often edits must have failed to be told without a cause.
+const MIN_STUBBORN: u32 = 4;
 /// The maximum number of reworded commands to keep.
 const MAX_REWORDED: usize = 4;
 /// The minimum length of a line that is recognized when it is printed again, in bytes.
@@ -423,8 +426,8 @@ impl Failures {
 
     /// Adds a failed edit to those of the same error, and returns what they teach together.
     ///
-    /// One failed edit is a mistake of the agent. Several say something about the files, if their cause was named or another
-    /// tool had to write them.
+    /// One failed edit is a mistake of the agent. Several say something about the files, if their cause was named, and
+    /// many if another tool had to write them.
     fn edit_memory(&mut self, failure: &Failure, tool: &str, labels: &Labels) -> Option<SessionMemory> {
         let error = normalize(&failure.error);
         if error.is_empty() || signs::is_one_off(&error.to_lowercase()) {
@@ -451,7 +454,8 @@ impl Failures {
         if trouble.is_edited && !trouble.cause.is_empty() {
             trouble.fix.clear();
         }
-        let teaches = trouble.times > 1 && !(trouble.cause.is_empty() && trouble.fix.is_empty());
+        let is_stubborn = trouble.times >= MIN_STUBBORN && !trouble.fix.is_empty();
+        let teaches = trouble.times > 1 && (is_stubborn || !trouble.cause.is_empty());
         let memory = teaches.then(|| trouble.memory(&failure.source, labels));
         self.edits.push(trouble);
         if self.edits.len() > MAX_EDIT_TROUBLES {

@@ -15,8 +15,6 @@ const MAX_OPEN: usize = 12;
 const MAX_AGE: u32 = 12;
 /// After how many commands that passed the work certainly went on without the program.
 const MIN_AGE: u32 = 3;
-/// How many words a command shares with one of a missing program, at least, if it does the same work.
-const MIN_SHARED: usize = 3;
 /// The maximum length of a command or a pattern on a line, in characters.
 const MAX_SHOWN_CHARS: usize = 90;
 
@@ -100,6 +98,15 @@ impl Surprise {
     /// Takes a command that passed. Returns whether the surprise is over.
     fn ends_with(&mut self, command: &str, labels: &Labels, known: &mut Vec<SessionMemory>) -> bool {
         self.age += 1;
+        if self.reason == Reason::Ignored {
+            // It was added after all.
+            let adds = |segment: &&str| {
+                commands::own_program(segment) == "git"
+                    && commands::own_words(segment).get(1) == Some(&"add")
+                    && segment.contains(self.name.as_str())
+            };
+            return commands::segments(command).iter().any(adds);
+        }
         if self.reason == Reason::Absent || self.reason == Reason::Module {
             let installs = ["install", "add", "sync", "tap", "get"];
             // A package may be named otherwise than its module, but not otherwise than its program.
@@ -160,11 +167,10 @@ impl Surprise {
         };
         let (own, program) = (without(&self.segment), commands::own_program(&self.segment));
         let is_same = |segment: &&str| {
+            // What ran it is missing, as `timeout 30` is on some machines.
             let other = without(segment);
-            // What ran it is missing, or it is: then its arguments count, which must be more than a subcommand.
-            let shared = own.split_whitespace().filter(|word| other.split_whitespace().any(|it| it == *word)).count();
-            let count = own.split_whitespace().count();
-            (own == other && program != self.name) || (shared >= MIN_SHARED && shared * 2 > count)
+            let is_end = other.contains(' ') && own.strip_suffix(other.as_str()).is_some_and(|it| it.ends_with(' '));
+            (own == other && program != self.name) || is_end
         };
         let segment = commands::segments(command).into_iter().find(is_same)?;
         let shown = display_command(segment);
@@ -240,6 +246,10 @@ impl Surprise {
                     content = format!("{content}. {}: `{}`", labels.instead, self.instead);
                 }
                 Some(memory(format!("absent:{}", self.name), content, self.source.clone()))
+            }
+            Reason::Ignored => {
+                let content = labels.ignored_by_git.replace("{}", &format!("`{}`", self.name));
+                Some(memory(format!("ignored:{}", self.name), content, self.source.clone()))
             }
             // What was refused once may have been refused for its words.
             Reason::Hook if self.times > 1 => {

@@ -207,9 +207,13 @@ fn an_edit_that_failed_until_the_file_was_written_anew() {
     for _ in 0..2 {
         failures.edit_failed("src/cart.ts", "the text was not found", &LineRef::default(), 1);
     }
+    assert!(failures.clone().edit_passed("src/cart.ts", "Write", labels).is_empty(), "a slip");
+    for _ in 0..2 {
+        failures.edit_failed("src/cart.ts", "the text was not found", &LineRef::default(), 1);
+    }
     assert_eq!(
         failures.clone().edit_passed("src/cart.ts", "Write", labels)[0].content,
-        "edit of src/cart.ts fails (2×): the text was not found. Fixed by: writing the file with `Write`"
+        "edit of src/cart.ts fails (4×): the text was not found. Fixed by: writing the file with `Write`"
     );
     assert!(failures.edit_passed("src/cart.ts", "Edit", labels).is_empty(), "another edit says nothing");
 }
@@ -291,7 +295,7 @@ fn a_remark_on_one_file_is_no_cause_for_another() {
     }
     failures.agent_said("`order.ts` is indented with five tabs.");
     let cart = failures.edit_passed("src/cart.ts", "Write", labels);
-    assert!(!cart[0].content.contains("five tabs"), "{}", cart[0].content);
+    assert!(cart.iter().all(|it| !it.content.contains("five tabs")), "{cart:?}");
     let order = failures.edit_passed("src/order.ts", "Edit", labels);
     assert!(order[0].content.ends_with("Cause: `order.ts` is indented with five tabs."), "{}", order[0].content);
 }
@@ -467,6 +471,15 @@ fn a_missing_program_is_told_once_the_work_went_on_without_it() {
     let after = |command| known_after(&[fails, (command, "", false), PASSED, PASSED, PASSED]);
     assert_eq!(after("brew install wait"), [""; 0]);
     assert_eq!(after("git add src/wait src/waiter.py").len(), 1, "nothing was installed");
+}
+
+#[test]
+fn what_git_ignores_is_told_unless_it_was_added_after_all() {
+    let said =
+        "The following paths are ignored by one of your .gitignore files:\nweb/dist\nhint: Use -f if you really want to.";
+    let fails = ("git add src web/dist && git commit -m a", said, true);
+    assert_eq!(known_after(&[fails, PASSED]), ["`web/dist` is ignored by git: `git add` of it fails"]);
+    assert_eq!(known_after(&[fails, ("git add -f web/dist/a.js", "", false)]), [""; 0]);
 }
 
 #[test]

@@ -34,4 +34,4 @@ pub(super) use request::{
 };
 pub(super) use rule::is_rule;
 pub(super) use ruling::{asks_to_stay, replacement, rulings};
-pub(super) use withdrawal::{Abandonment, abandonment, excuses, withdraws};
+pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

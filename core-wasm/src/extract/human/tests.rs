@@ -815,3 +815,16 @@ fn a_plan_says_what_it_does() {
         (None, Some("The slips of the night till show all of its sums."))
     );
 }
+
+#[test]
+fn a_wish_that_something_is_not_to_be() {
+    for said in [
+        "lets not add the drawer to the till, its unnecessary",
+        "remove the drawer",
+        "서랍은 빼 주세요",
+        "引き出しは不要です",
+    ] {
+        assert!(leaves_out(said), "{said}");
+    }
+    assert!(!leaves_out("add the drawer to the till"));
+}

@@ -43,6 +43,29 @@ pub(in crate::extract) fn withdraws(prompt: &str) -> bool {
     WITHDRAWALS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
+/// Returns whether a prompt wants something not to be done, or to be taken out: "let's not add the drawer, it's unnecessary".
+pub(in crate::extract) fn leaves_out(prompt: &str) -> bool {
+    const SIGNS: [&str; 16] = [
+        "let's not",
+        "lets not",
+        "let us not",
+        "unnecessary",
+        "not necessary",
+        "no need",
+        "don't need",
+        "dont need",
+        "get rid of",
+        "remove",
+        "drop",
+        "빼",
+        "필요 없",
+        "不要",
+        "いらない",
+        "やめ",
+    ];
+    text::contains_any_words(&prompt.to_lowercase().replace('’', "'"), &SIGNS)
+}
+
 /// How a prompt gives up the branch or the changes that the session worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::extract) enum Abandonment {

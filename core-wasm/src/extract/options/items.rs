@@ -37,7 +37,7 @@ pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String
 }
 
 /// Returns the numbers by which a prompt names items. Empty if it has any other number ("add 2 columns"), or if it leaves items out.
-fn named_numbers(prompt: &str) -> Vec<String> {
+pub(super) fn named_numbers(prompt: &str) -> Vec<String> {
     /// What may stand before a number, and behind it. "2 columns" counts them.
     const BEFORE: [&str; 17] = [
         "do",

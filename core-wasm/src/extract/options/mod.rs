@@ -6,6 +6,7 @@ mod listed;
 mod offer;
 mod reply;
 mod subject;
+mod unpicked;
 
 use super::{clean, human, prose, questions, standing};
 use crate::text;
@@ -17,6 +18,7 @@ use listed::{
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
 use subject::has_pointer;
+pub(super) use unpicked::{Unpicked, picked_numbers, unpicked_findings};
 
 /// A resolved decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

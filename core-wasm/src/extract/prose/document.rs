@@ -371,23 +371,37 @@ const GOALS: [&str; 4] = ["Goal:", "목표:", "目的:", "目标:"];
 /// The maximum number of files that are named of a plan.
 const MAX_PLAN_FILES: usize = 3;
 
-/// The maximum length of the steps that are told of a plan, in characters.
-const MAX_STEPS_CHARS: usize = 320;
+/// The maximum length of a step, and the maximum number of steps, that are told of a plan.
+const MAX_STEP_CHARS: usize = 90;
+const MAX_STEPS: usize = 6;
 
-/// Returns in a few words what a plan proposes: the first sentence of its approach or goal with the files that it changes, or else its
-/// steps.
+/// Returns in a few words what a plan proposes: the first sentence of its approach or goal, and its steps or else the files that it
+/// changes.
 pub(in crate::extract) fn gist(plan: &str) -> String {
-    let lines = lines(plan);
-    // A plan may say of an entry that it is left out after all.
+    let (lines, steps) = (lines(plan), steps(plan));
+    let titles: Vec<String> = steps.iter().map(|step| step.to_lowercase()).collect();
     let is_prose = |line: &&Line<'_>| {
+        // What stands below a step is about that step.
+        let is_of_step = line.headings.iter().any(|heading| titles.iter().any(|title| heading.ends_with(title)));
         let text = line.text.trim();
-        text.chars().count() >= 20 && !text.ends_with([':', '：']) && !text.contains("actually, ")
+        // A plan may say of an entry that it is left out after all.
+        let is_left_out = text.contains("actually, ");
+        !is_of_step && !is_left_out && text.chars().count() >= 20 && !text.ends_with([':', '：'])
     };
     let proposed = PROPOSALS.iter().find_map(|words| lines.iter().filter(is_prose).find(|line| line.is_below(words)));
     // A plan may name its goal in the paragraph that says why.
     let goal =
         || lines.iter().filter(is_prose).find(|line| GOALS.iter().any(|label| text::plain(line.text).starts_with(label)));
     let said = proposed.or_else(goal).and_then(|line| text::first_sentence(&text::plain(line.text))).unwrap_or_default();
+    let said = GOALS.iter().fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it)).trim();
+    let said = text::clip(said, 260);
+    if !steps.is_empty() {
+        let more = steps.len().saturating_sub(MAX_STEPS);
+        let mut steps: Vec<String> = steps.iter().take(MAX_STEPS).map(|step| short_step(step)).collect();
+        steps.extend((more > 0).then(|| format!("+{more}")));
+        let steps = steps.join("; ");
+        return if said.is_empty() { steps } else { format!("{}: {steps}", said.trim_end_matches(['.', '。'])) };
+    }
     let mut files: Vec<&str> = Vec::new();
     for name in plan.split('`').skip(1).step_by(2) {
         if name.contains('/') && super::heading::file_in(name).as_deref() == Some(name) && !files.contains(&name) {
@@ -395,12 +409,6 @@ pub(in crate::extract) fn gist(plan: &str) -> String {
         }
     }
     let files: Vec<String> = files.iter().take(MAX_PLAN_FILES).map(|file| format!("`{file}`")).collect();
-    let said = GOALS.iter().fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it)).trim();
-    let said = text::clip(said, 260);
-    let steps = if said.is_empty() { steps(plan) } else { String::new() };
-    if !steps.is_empty() {
-        return steps;
-    }
     match (said.is_empty(), files.is_empty()) {
         (_, true) => said.into_owned(),
         (true, false) => files.join(", "),
@@ -408,29 +416,45 @@ pub(in crate::extract) fn gist(plan: &str) -> String {
     }
 }
 
-/// Returns the steps of a plan whose headings have numbers, as many as there is room for: "2. Print it", "Step 2: Print it". Empty if
-/// there are not several.
-fn steps(plan: &str) -> String {
-    let step = |line: &str| {
-        let heading = line.strip_prefix("##")?.trim_start_matches('#').strip_prefix(' ')?;
-        let heading = heading.strip_prefix("Step ").unwrap_or(heading);
-        let rest = heading.trim_start_matches(|c: char| c.is_ascii_digit());
-        let said = rest.strip_prefix(['.', ':', ')']).filter(|_| rest.len() < heading.len())?.trim();
-        (!said.is_empty()).then(|| said.to_owned())
-    };
-    let all: Vec<String> = text::prose_lines(plan).filter_map(step).collect();
-    let mut chars = 0;
-    let fits = |step: &&String| {
-        chars += step.chars().count() + 2;
-        chars <= MAX_STEPS_CHARS
-    };
-    let told: Vec<&str> = all.iter().take_while(fits).map(String::as_str).collect();
-    let more = all.len() - told.len();
-    match told.len() {
-        0 | 1 => String::new(),
-        _ if more > 0 => format!("{}; +{more}", told.join("; ")),
-        _ => told.join("; "),
+/// Returns the titles of a plan's steps: its headings with a number, but those that only check. One alone is no list.
+fn steps(plan: &str) -> Vec<String> {
+    const CHECKS: [&str; 9] = ["verif", "validat", "manual test", "optional", "검증", "확인", "検証", "確認", "验证"];
+    let mut all: Vec<String> = Vec::new();
+    let mut depth = 0;
+    let mut is_code = false;
+    for line in plan.lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        let marks = line.bytes().take_while(|byte| *byte == b'#').count();
+        let Some(title) = step(&line[marks..]).filter(|_| !is_code && marks > 1) else { continue };
+        let is_check = text::contains_any(&title.to_lowercase(), &CHECKS);
+        if depth == 0 {
+            depth = marks;
+        }
+        if marks == depth && !is_check {
+            all.push(text::plain(title).trim_end_matches([':', '.']).to_owned());
+        }
     }
+    if all.len() < 2 { Vec::new() } else { all }
+}
+
+/// Returns a step without the file in brackets behind it if that makes it too long.
+fn short_step(step: &str) -> String {
+    let bare = step.split_once(" (`").filter(|_| step.chars().count() > MAX_STEP_CHARS).map_or(step, |(bare, _)| bare);
+    text::clip(bare, MAX_STEP_CHARS).into_owned()
+}
+
+/// Returns what a heading with a number says: "1. Round the totals", "Step 2: Print the slip".
+fn step(heading: &str) -> Option<&str> {
+    const WORDS: [&str; 10] = ["step", "phase", "change", "task", "part", "단계", "변경", "ステップ", "フェーズ", "步骤"];
+    let heading = heading.trim_start_matches('#').trim();
+    let lower = heading.to_lowercase();
+    let word = WORDS.iter().find(|word| lower.starts_with(**word)).map_or(0, |word| word.len());
+    let rest = heading.get(word..)?.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let title = rest[digits..].strip_prefix(['.', ':', ')', '：'])?;
+    // "1.2" is a part of a step.
+    let is_step = (1..=2).contains(&digits) && (title.starts_with(' ') || word > 0);
+    Some(title.trim()).filter(|title| is_step && !title.is_empty())
 }
 
 #[cfg(test)]
@@ -498,8 +522,10 @@ mod tests {
     fn a_plan_in_a_few_words() {
         assert_eq!(gist(PLAN), "Store every price as an integer of cents (`src/cart/total.ts`)");
         assert_eq!(gist("1. Move it"), "");
-        let steps = "# Slips\n\n## Context\n\nThey are long.\n\n### 1. Delete `old.ts`\n\nIt is empty.\n\n### Step 2: Print the date";
-        assert_eq!(gist(steps), "Delete `old.ts`; Print the date");
+        let stepped = "# Close the till\n\n## Approach\nCount twice.\n\n## Changes\n### 1. Count the coins (`src/coins.ts`)\nIt is an overview of \
+                       all coins, but we skip this.\n### 2. Print the sums\n#### 2.1 The tax\n### Step 3: Lock the drawer\n\n\
+                       ## Verification\n### 4. Verify the sums\n";
+        assert_eq!(gist(stepped), "Count the coins (`src/coins.ts`); Print the sums; Lock the drawer");
         let aside = "## Summary\n\nPrint the name in red — actually, we skip this.\n\n## 1. Print the date\n\n## 2. Fold it";
         assert_eq!(gist(aside), "Print the date; Fold it");
     }

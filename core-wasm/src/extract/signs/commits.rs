@@ -58,7 +58,17 @@ pub(in crate::extract) fn is_failed_commit(lower: &str) -> bool {
 
 /// Returns whether a text in lower case says that nothing was pushed.
 pub(in crate::extract) fn is_about_pushing(lower: &str) -> bool {
-    const SIGNS: [&str; 8] =
-        ["not pushed", "not been pushed", "n't pushed", "no pr opened", "push하지", "푸시하지", "プッシュして", "未推送"];
+    const SIGNS: [&str; 10] = [
+        "ready to push",
+        "ahead of origin",
+        "not pushed",
+        "not been pushed",
+        "n't pushed",
+        "no pr opened",
+        "push하지",
+        "푸시하지",
+        "プッシュして",
+        "未推送",
+    ];
     text::contains_any(lower, &SIGNS)
 }

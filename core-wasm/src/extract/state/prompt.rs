@@ -46,7 +46,7 @@ impl State {
             self.undone.pushed_by_others();
         }
         self.recap.prompted(substantive);
-        self.open_points.prompted(&prompt);
+        self.open_points.replied(&prompt, if has_answer { &self.last_answer } else { "" });
         self.request_of_prompt(&prompt, &title, substantive);
         self.begin_turn(&prompt, title, substantive, source);
     }
@@ -58,6 +58,9 @@ impl State {
                 self.results.dispute();
             }
             self.undone.objected(prompt);
+        }
+        if human::leaves_out(prompt) {
+            self.undone.ruled_out(prompt);
         }
         if human::doubts(prompt) {
             self.results.doubt();

@@ -3,10 +3,10 @@
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
-use crate::extract::commands;
+use crate::extract::commands::{self, Reason};
 use crate::extract::compact;
 use crate::extract::human;
-use crate::extract::memories::LineRef;
+use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::tool_uses::ToolUse;
 use crate::text;
 use crate::transcript::user_text::{self, UserText};
@@ -80,7 +80,14 @@ impl State {
                 self.memories.forget(|known| compact::is_fix(&known.key));
             }
             for fix in fixes {
-                self.memories.add(fix, settled);
+                let is_told = |known: &SessionMemory| {
+                    known.kind == "error_fix"
+                        && !compact::is_fix(&known.key)
+                        && compact::is_told_by(&fix.content, &known.content)
+                };
+                if !self.memories.live().any(is_told) {
+                    self.memories.add(fix, settled);
+                }
             }
         });
     }
@@ -114,6 +121,10 @@ impl State {
             return;
         }
         let output = clean::clean(output);
+        // What a person mistypes is not missing.
+        if commands::complaint(&command, &output, false).is_some_and(|it| it.reason == Reason::Absent) {
+            return;
+        }
         let failed = commands::prints_failure(&output);
         self.open_turn(&line_ref(line), &command);
         let tool_use = ToolUse::of_user(command, line_ref(line));
