@@ -24,6 +24,8 @@ pub(super) const INTRO: &str =
 /// sessions learned weighs more.
 const MAX_ON_THE_WAY: usize = 8;
 const MAX_DECISIONS: usize = 8;
+/// How many of these lines tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
+const MAX_FOUND: usize = 3;
 /// The maximum length of such a line if there is something else to tell, in characters.
 const MAX_ON_THE_WAY_CHARS: usize = 450;
 const MANY_SESSIONS: usize = 5;
@@ -231,7 +233,11 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // The last work stands beside the end, which may say little more than that it passes. Without an end, all turns stand there.
     let last_work = results.iter().rposition(|result| !found.contains(result));
+    let is_early = |result: &&String| found[..found.len().saturating_sub(MAX_FOUND)].contains(result);
     for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
+        if has_outcome(notes) && is_early(&result) {
+            continue;
+        }
         let (label, importance) = match result {
             result if found.contains(result) => ("Found", importance - 0.05),
             result if documented.contains(result) => ("Documented", importance),
