@@ -410,3 +410,9 @@ fn a_runner_of_packages_says_that_all_passed() {
     assert!(!passed(piped, "Tasks:    0 successful, 0 total"), "nothing ran");
     assert_eq!(runs_tests("turbo run test --filter=docs"), Some(true));
 }
+
+#[test]
+fn a_run_that_found_no_tests_failed() {
+    assert!(prints_failure("RUN v4.0.18 /shop\n\nNo test files found, exiting with code 1\n"));
+    assert!(!prints_failure("The list says: No test files found"));
+}

@@ -58,6 +58,8 @@ const OWN_FAILURES: &[&str] = &[
     "FAIL\t",
     "error TS",
     "error[E",
+    "No test files found",
+    "No tests found, exiting with code 1",
 ];
 
 /// Returns whether a line of the output says that the tool failed.
