@@ -140,6 +140,10 @@ impl Question {
             "force-push",
             "force push",
             "write the plan",
+            "計画で問題ない",
+            "計画で問題ありません",
+            "계획 괜찮나요",
+            "계획 괜찮을까요",
             "which pr would",
             "which pr should",
             "다음 단계로",
@@ -304,7 +308,9 @@ impl Question {
             "仅这次",
         ];
         let lower = self.answer.to_lowercase();
-        text::contains_any(&lower, &SKIPS) && text::contains_any(&lower, &ONCE)
+        let chosen = self.chosen();
+        let explained = chosen.iter().map(|option| option.description.to_lowercase());
+        text::contains_any(&lower, &SKIPS) && explained.chain([lower.clone()]).any(|said| text::contains_any(&said, &ONCE))
     }
 
     /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
@@ -636,6 +642,9 @@ mod tests {
             question.answer = answer.to_owned();
             assert!(question.is_decided(), "{answer}");
         }
+        question.options[0].label = "Skip the check".to_owned();
+        question.answer = "Skip the check".to_owned();
+        assert!(!question.is_decided());
         question.answer = "commit 8f4b7f84864484a7bf31766abe9204da3cbe65b3 Author: Anna Round the till".to_owned();
         assert!(!question.is_decided());
     }

@@ -22,6 +22,9 @@ pub(super) fn said_beside(prompt: &str, option: &ProposedOption) -> String {
     let Some(said) = human::without_asking(rest.trim_start_matches([' ', ',', '.', ')', '-', '–', '—'])) else {
         return String::new();
     };
+    let is_short = said.chars().count() <= MAX_BESIDE_CHARS;
+    let first = if is_short { None } else { text::first_sentence(said).filter(|first| said.starts_with(first.as_str())) };
+    let said = first.as_deref().unwrap_or(said);
     let is_told = is_whole
         && follows_choice(rest)
         && turns_choice(said)
@@ -59,9 +62,9 @@ fn doubts(said: &str) -> bool {
 /// Returns where the number, letter or name of an option ends in a line in lower case, if nothing stands before it but words that take
 /// an option.
 fn reference_end(lower: &str, option: &ProposedOption) -> Option<usize> {
-    const TAKES: [&str; 24] = [
+    const TAKES: [&str; 27] = [
         "yes", "yeah", "yep", "ok", "okay", "sure", "let's", "lets", "do", "go", "with", "for", "i", "i'd", "i'll", "like",
-        "prefer", "think", "would", "take", "use", "pick", "option", "the",
+        "prefer", "think", "would", "take", "use", "pick", "option", "the", "it", "to", "oh",
     ];
     let end_of = |name: &str| {
         let (at, _) = lower.match_indices(name).find(|(at, _)| contains_id(&lower[*at..], name))?;
@@ -87,6 +90,8 @@ mod tests {
         for (said, own) in [
             ("2, but only on invoices", "but only on invoices"),
             ("option 2 and I'd even round the tax", "and I'd even round the tax"),
+            ("Oh, do option 2 but print the tax below it", "but print the tax below it"),
+            ("I'd like it to do option 2, and for the slip it may print cents.", "and for the slip it may print cents."),
             ("2, though without the tips.\n\nERROR in the till", "though without the tips."),
             ("1 and I would round the tax as well, the till may have none?", "and I would round the tax as well"),
         ] {
