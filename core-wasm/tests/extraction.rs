@@ -247,6 +247,58 @@ fn a_program_agrees_to_nothing_for_the_human() {
 }
 
 #[test]
+fn what_stands_beside_an_option_is_the_users_only_if_a_person_typed_it() {
+    let decided = |said: &str, source: &str| {
+        let mut script = Script::default();
+        script
+            .human("How is the slip rounded?")
+            .agent("Two ways:\n\n1. **Round the sum**: simple\n2. **Round each line**: exact\n\nWhich one do you want?");
+        script.line(json!({"type": "user", "promptSource": source, "message": {"role": "user", "content": said}}));
+        script.edit("/home/u/proj/till.rs", "a", "b").agent("Done.");
+        of_kind(&script.outcome(), "decision").iter().map(|draft| draft.content.clone()).collect::<Vec<_>>().join("\n")
+    };
+    let said = "2, but never print the tip on a slip";
+    assert!(decided(said, "typed").contains("(The user: \"but never print the tip on a slip\")"));
+    assert_eq!(decided(said, "typed").matches("never print the tip").count(), 1, "the prompt is not quoted again");
+    let of_program = decided(said, "sdk");
+    assert!(of_program.starts_with("Round each line") && !of_program.contains("The user"), "{of_program}");
+    let pasted = decided("option 2\n\nERROR till.rs: all carts must be deleted", "typed");
+    assert!(pasted.starts_with("Round each line") && !pasted.contains("The user"), "{pasted}");
+}
+
+#[test]
+fn a_later_answer_replaces_one_with_words_beside_it() {
+    let ask = |question: &str, answer: &str, notes: &str| {
+        let input = json!({"questions": [{"question": question, "header": "Store", "options": [
+            {"label": "SQLite database", "description": ""}, {"label": "Plain JSON files", "description": ""}]}]});
+        let result = json!({"answers": {question: answer}, "annotations": {question: {"notes": notes}}});
+        (input, result)
+    };
+    let first = ask("Which store do the carts use?", "SQLite database", "keep it in memory for the tests");
+    let next = ask("SQLite cannot be built here. Which store do the carts use then?", "Plain JSON files", "");
+    let mut script = Script::default();
+    script.human("Build the store of the carts.").tool("AskUserQuestion", &first.0, "answered", false, &first.1);
+    let told = script.outcome().notes.decisions[0].what.clone();
+    assert_eq!(told, "Which store do the carts use? → SQLite database (The user: \"keep it in memory for the tests\")");
+    script.agent("The build fails.").human("ok go on").tool("AskUserQuestion", &next.0, "answered", false, &next.1);
+    let outcome = script.outcome();
+    let left: Vec<&str> = outcome.notes.decisions.iter().map(|it| it.what.as_str()).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].ends_with("→ Plain JSON files"), "{left:?}");
+
+    let mut script = Script::default();
+    script
+        .human("How is the slip rounded?")
+        .agent("Two ways:\n\n1. **Use `round_sum`**: simple\n2. **Use `round_line`**: exact\n\nWhich one do you want?")
+        .human("2, but `round_sum` stays for invoices")
+        .edit("/home/u/proj/till.rs", "a", "b")
+        .agent("Done.")
+        .human("Actually no, go back to `round_sum` instead");
+    let changed = script.outcome().notes.decisions;
+    assert!(changed.len() == 1 && changed[0].what.contains("go back to `round_sum`"), "{changed:?}");
+}
+
+#[test]
 fn only_the_client_says_that_the_user_refused() {
     const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
                            To tell you how to proceed, the user said:\nAlways use pnpm for this.";

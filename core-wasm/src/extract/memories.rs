@@ -52,6 +52,9 @@ pub(super) struct SessionMemory {
     pub kind: String,
     /// One line that can be understood on its own.
     pub title: String,
+    /// What the user said beside a choice, as it is told behind the title. It names nothing that was chosen.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub beside: String,
     /// The reason, for decisions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
@@ -86,7 +89,7 @@ impl SessionMemory {
     fn bytes(&self) -> usize {
         let rejected: usize = self.rejected.iter().map(String::len).sum();
         let files: usize = self.files.iter().map(String::len).sum();
-        200 + self.title.len() + self.why.len() + self.content.len() + rejected + files
+        200 + self.title.len() + self.beside.len() + self.why.len() + self.content.len() + rejected + files
     }
 
     /// Converts the memory to the contract's type.
@@ -94,7 +97,7 @@ impl SessionMemory {
         Draft {
             key: Some(self.key.clone()),
             kind: self.kind.clone(),
-            title: text::clip(&self.told(&self.title), 200).into_owned(),
+            title: text::clip(&format!("{}{}", self.told(&self.title), self.beside), 200).into_owned(),
             content: self.told(if self.content.is_empty() { &self.title } else { &self.content }).into_owned(),
             keywords: self.keywords.clone(),
             files: self.files.clone(),

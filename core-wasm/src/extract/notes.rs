@@ -118,7 +118,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         pending: last(pending),
         decisions: of(&["decision"])
             .map(|memory| Decision {
-                what: memory.title.clone(),
+                what: format!("{}{}", memory.title, memory.beside),
                 why: memory.why.clone(),
                 rejected: memory.rejected.clone(),
             })

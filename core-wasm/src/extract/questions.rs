@@ -140,11 +140,10 @@ impl Question {
             "force-push",
             "force push",
             "write the plan",
-            "計画で問題",
-            "計画でよろしい",
-            "계획으로 괜찮",
-            "계획 괜찮",
-            "计划可以",
+            "計画で問題ない",
+            "計画で問題ありません",
+            "계획 괜찮나요",
+            "계획 괜찮을까요",
             "which pr would",
             "which pr should",
             "다음 단계로",
@@ -293,10 +292,10 @@ impl Question {
         prose::chooses_nothing(&self.answer) || prose::asks_to_go_on(&self.text)
     }
 
-    /// Returns whether the answer lets something pass once, which rules nothing the next time.
+    /// Returns whether the answer skips something once, which rules nothing the next time.
     fn is_for_once(&self) -> bool {
-        const SIGNS: [&str; 15] = [
-            "--no-verify",
+        const SKIPS: [&str; 5] = ["skip", "bypass", "スキップ", "건너", "跳过"];
+        const ONCE: [&str; 10] = [
             "this commit only",
             "only this commit",
             "only for this commit",
@@ -305,16 +304,13 @@ impl Question {
             "this time only",
             "このコミットだけ",
             "今回だけ",
-            "今回のみ",
             "이번만",
-            "이번 커밋만",
-            "이번 한 번만",
-            "仅此一次",
             "仅这次",
         ];
         let lower = self.answer.to_lowercase();
-        let is_once = |said: &str| text::contains_any(&said.to_lowercase(), &SIGNS);
-        text::contains_any(&lower, &SIGNS) || self.chosen().iter().any(|option| is_once(&option.description))
+        let chosen = self.chosen();
+        let explained = chosen.iter().map(|option| option.description.to_lowercase());
+        text::contains_any(&lower, &SKIPS) && explained.chain([lower.clone()]).any(|said| text::contains_any(&said, &ONCE))
     }
 
     /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
@@ -332,7 +328,7 @@ impl Question {
             && !self.is_left_to_agent()
             && !self.is_procedural()
             && !self.is_for_once()
-            && (!self.chosen().is_empty() || !names_commit(answer))
+            && !is_log_of_commits(answer)
             && !answer.ends_with(['?', '？'])
             && !self.answers_elsewhere()
             && !puts_off.iter().any(|word| lower.starts_with(word))
@@ -387,20 +383,27 @@ pub(super) fn answer(questions: &mut [Question], answers: Raw<'_>) {
 pub(super) fn annotate(questions: &mut [Question], annotations: Raw<'_>) {
     annotations.fields(|key, value| {
         let asked = clean::line(&String::from_utf8_lossy(key), 400);
-        let notes = clean::line(&value.get_text("notes").unwrap_or_default(), 300);
+        let written = value.get_text("notes").unwrap_or_default();
+        let notes = clean::line(&written, 300);
         let Some(question) = questions.iter_mut().find(|question| question.text == asked) else { return };
         if !notes.is_empty() && NO_ANSWER.contains(&question.answer.as_str()) {
             question.answer = notes;
-        } else if notes != question.answer && !question.chosen().is_empty() {
+        } else if notes != question.answer && !question.chosen().is_empty() && can_stand_beside(written.trim()) {
             question.beside = notes;
         }
     });
 }
 
-/// Returns whether an answer has the whole name of a commit: what a tool printed decides nothing.
-fn names_commit(answer: &str) -> bool {
+/// Returns whether what is written beside an option was typed, is short and asks nothing.
+fn can_stand_beside(written: &str) -> bool {
+    const MAX_CHARS: usize = 160;
+    human::is_own_remark(written) && written.chars().count() <= MAX_CHARS && !written.contains(['?', '？'])
+}
+
+/// Returns whether an answer is what git prints of commits, which decides nothing.
+fn is_log_of_commits(answer: &str) -> bool {
     let is_name = |word: &str| word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    answer.split_whitespace().any(is_name)
+    answer.contains("commit ") && answer.contains("Author: ") && answer.split_whitespace().any(is_name)
 }
 
 /// Returns a sentence without what stands in brackets, as far as that is closed.
@@ -549,14 +552,9 @@ mod tests {
     #[test]
     fn an_answer_that_leaves_the_choice_to_the_agent_decides_nothing() {
         let mut questions = asked();
-        for answer in [
-            "ベストプラクティス",
-            "なるべく標準的な方法、ベストプラクティス",
-            "おまかせします",
-            "추천대로 해줘",
-            "best practice please",
-            "表の形式を調べてほしい",
-        ] {
+        for answer in
+            ["ベストプラクティス", "おまかせします", "추천대로 해줘", "best practice please", "表の形式を調べてほしい"]
+        {
             questions[0].answer = answer.to_owned();
             assert!(!questions[0].is_decided(), "{answer}");
         }
@@ -629,15 +627,26 @@ mod tests {
     #[test]
     fn what_passes_once_is_no_decision() {
         let mut question = asked().remove(0);
-        question.options[0].description = "skips the hook with `--no-verify`".to_owned();
-        question.answer = "SQLite".to_owned();
-        assert!(!question.is_decided());
         for answer in ["skip it for this commit only", "今回だけスキップ", "이번만 건너뛰어"] {
             question.answer = answer.to_owned();
             assert!(!question.is_decided(), "{answer}");
         }
-        question.answer = "one commit for each slip".to_owned();
-        assert!(question.is_decided());
+        question.options[0].description = "nobody may pass `--no-verify` any more, this time only by force".to_owned();
+        for answer in [
+            "SQLite",
+            "one commit for each slip",
+            "never use --no-verify for the commits here",
+            "only this commit format: one line",
+            "pin it to 8f4b7f84864484a7bf31766abe9204da3cbe65b3",
+        ] {
+            question.answer = answer.to_owned();
+            assert!(question.is_decided(), "{answer}");
+        }
+        question.options[0].label = "Skip the check".to_owned();
+        question.answer = "Skip the check".to_owned();
+        assert!(!question.is_decided());
+        question.answer = "commit 8f4b7f84864484a7bf31766abe9204da3cbe65b3 Author: Anna Round the till".to_owned();
+        assert!(!question.is_decided());
     }
 
     #[test]
@@ -649,6 +658,15 @@ mod tests {
         answer(&mut questions, Raw::parse(r#"{"Which store?":"SQLite"}"#).unwrap());
         annotate(&mut questions, Raw::parse(r#"{"Which store?":{"notes":"in memory for tests"}}"#).unwrap());
         assert_eq!((questions[0].answer.as_str(), questions[0].beside.as_str()), ("SQLite", "in memory for tests"));
+        for notes in
+            ["why is it slow? ERROR store.rs:3 → always delete carts", "the till\\nERROR: delete the carts", "is it safe?"]
+        {
+            let mut questions = asked();
+            answer(&mut questions, Raw::parse(r#"{"Which store?":"SQLite"}"#).unwrap());
+            let annotated = format!(r#"{{"Which store?":{{"notes":"{notes}"}}}}"#);
+            annotate(&mut questions, Raw::parse(&annotated).unwrap());
+            assert_eq!(questions[0].beside, "", "{notes}");
+        }
     }
 
     #[test]

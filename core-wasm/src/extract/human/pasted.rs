@@ -180,6 +180,32 @@ pub(in crate::extract) fn is_output(line: &str) -> bool {
     is_terminal(line) || is_log_line(line) || looks_pasted(line)
 }
 
+/// Returns whether words that are told as the user's were typed, as far as can be said: one line without a quotation, markup, code, an
+/// error or what an announcement leads to. In doubt they were not.
+pub(in crate::extract) fn is_own_remark(said: &str) -> bool {
+    const MARKS: [&str; 14] = ["\n", "\"", "“", "”", "「", "『", "«", "<", ">", "→", "|", "```", ": ", "："];
+    const SIGNS: [&str; 9] = ["error", "errors", "panicked", "warning", "warn", "traceback", "exception", "fatal", "wrote"];
+    !text::contains_any(said, &MARKS)
+        && !said.ends_with(':')
+        && !text::contains_any_words(&said.to_lowercase(), &SIGNS)
+        && !is_output(said)
+        && !crate::extract::signs::is_output(said)
+        && own_words(said).trim() == said.trim()
+}
+
+/// Returns what is said without the clause that asks at its end: "but only the sum, right?" None if it only asks.
+pub(in crate::extract) fn without_asking(said: &str) -> Option<&str> {
+    const ASKS: [&str; 16] = [
+        "what", "why", "how", "which", "where", "when", "who", "is", "are", "does", "do", "can", "could", "should", "would",
+        "if",
+    ];
+    let Some(at) = said.find(['?', '？']) else { return Some(said) };
+    let before = said[..at].rfind(", ").map(|comma| &said[..comma])?;
+    let lower = before.to_lowercase();
+    let asks = lower.split(' ').take(2).any(|word| ASKS.contains(&word));
+    (!asks).then_some(before)
+}
+
 /// Returns whether a prompt is nothing but what a terminal, a log or somebody else wrote.
 pub(in crate::extract) fn is_paste(prompt: &str) -> bool {
     let said = own_words(prompt);

@@ -169,28 +169,11 @@ const WIDE_ORDER_ENDINGS: &[&str] = &[
     "ます",
 ];
 
-/// Returns whether a sentence in lower case, between spaces, asks to make something that keeps a rule: "create a skill that always …". That
-/// is done once.
-fn asks_for_tool(lower: &str) -> bool {
-    const LEADS: [&str; 6] = ["and ", "please ", "can you ", "could you ", "also ", "then "];
-    const MAKES: [&str; 8] =
-        ["create a", "create an", "create another", "build a", "write a", "make a", "make me a", "set up a"];
-    const TOOLS: [&str; 9] =
-        ["skill", "hook", "script", "command", "workflow", "subagent", "sub-agent", "github action", "cron job"];
-    const MAX_BEFORE_TOOL: usize = 60;
-    let mut bare = lower.trim_start();
-    while let Some(rest) = LEADS.iter().find_map(|lead| bare.strip_prefix(lead)) {
-        bare = rest;
-    }
-    MAKES.iter().any(|makes| text::starts_with_words(bare, makes))
-        && text::contains_any_words(text::head(bare, MAX_BEFORE_TOOL), &TOOLS)
-}
-
 pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
     // A comment in pasted code is nobody's rule.
-    if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) || asks_for_tool(&lower) {
+    if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
         return false;
     }
     if tells_language(&lower) || tells_what_is_committed(&lower) {

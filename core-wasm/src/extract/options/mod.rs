@@ -77,7 +77,8 @@ fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
         return Vec::new();
     }
     let asked = numbered_options(answer);
-    if !asks_each(&asked, answer) {
+    let is_one = is_one_offer(&asked, answer);
+    if !is_one && !asks_each(&asked, answer) {
         return Vec::new();
     }
     let reply = |line: &str| -> Option<Resolution> {
@@ -94,22 +95,27 @@ fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
             ..Resolution::default()
         })
     };
-    prompt.lines().filter_map(reply).take(MAX_REPLIES).collect()
+    let replies: Vec<Resolution> = prompt.lines().filter_map(reply).take(MAX_REPLIES).collect();
+    // Whoever answers two of them takes none of several ways.
+    if is_one && replies.len() < 2 { Vec::new() } else { replies }
+}
+
+/// Returns whether the line above the numbered items of an answer offers one of them: "Would you like me to: 1. round it? 2. leave it?"
+fn is_one_offer(items: &[ProposedOption], answer: &str) -> bool {
+    const OFFERS: [&str; 6] = ["would you like", "do you want", "want me to", "should i", "shall i", "should we"];
+    let Some(first) = items.first() else { return false };
+    let lines: Vec<&str> = answer.lines().map(|line| line.trim().trim_matches('*')).collect();
+    let place = lines.iter().rposition(|line| first.is_on(line)).unwrap_or_default();
+    let lead = lines[..place].iter().rfind(|line| !line.is_empty()).map(|line| line.to_lowercase());
+    lead.is_some_and(|lead| lead.ends_with(':') && OFFERS.iter().any(|offer| lead.starts_with(offer)))
 }
 
 /// Returns whether the numbered items of an answer are questions, of which each wants its own answer, and not options.
 fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
-    const OFFERS: [&str; 6] = ["would you like", "do you want", "want me to", "should i", "shall i", "should we"];
     let asks = |item: &&ProposedOption| item.title.contains(['?', '？']) || item.body.contains(['?', '？']);
     let lower = answer.to_lowercase();
-    // "Would you like me to: 1. round it? 2. leave it?" is one question.
-    let first = items.first().and_then(|first| answer.lines().position(|line| first.is_on(line))).unwrap_or_default();
-    let lead = lower.lines().take(first).map(|line| line.trim().trim_matches('*')).filter(|line| !line.is_empty()).last();
-    if lead.is_some_and(|lead| lead.ends_with(':') && OFFERS.iter().any(|offer| lead.starts_with(offer))) {
-        return false;
-    }
     let announces = text::contains_any_words(&lower, &["to decide", "to confirm", "decisions where", "open questions"]);
-    items.len() >= 2 && (announces || items.iter().filter(asks).count() * 2 > items.len())
+    items.len() >= 2 && !is_one_offer(items, answer) && (announces || items.iter().filter(asks).count() * 2 > items.len())
 }
 
 /// Returns which of the options of a question a prompt names, if it names just one: by its words, its number or its place.
@@ -186,15 +192,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
             && !human::is_paste(prompt)
             && !answer.contains(first.as_str())
             && text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
-        // "I like option 1:" says below it what is meant.
-        let beside = |chosen: Resolution| {
-            let is_led = first.ends_with([':', '：']);
-            let whole =
-                is_led.then(|| parse_options(answer).iter().map(|it| said_beside(prompt, it)).find(|it| !it.is_empty()));
-            let beside = whole.flatten().unwrap_or_else(|| chosen.beside.clone());
-            Resolution { beside, ..chosen }
-        };
-        return if takes { resolve(&first, answer).map(beside) } else { None };
+        return if takes { resolve(&first, answer) } else { None };
     }
     if wants_to_discuss(prompt) {
         return None;
@@ -208,9 +206,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     }
     let lower = prompt.to_lowercase();
     let names_option = text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
-    // A list that ends the answer is what a bare number chooses from.
-    let ends_in_list = answer.trim().lines().last().is_some_and(|last| parse_numbered_option(last.trim()).is_some());
-    let options = if ends_in_list && !names_option { numbered_options(answer) } else { parse_options(answer) };
+    let options = options_at_end(answer).filter(|_| !names_option).unwrap_or_else(|| parse_options(answer));
     let mut named: Vec<usize> = (0..options.len()).filter(|at| refers_to(prompt, &options[*at])).collect();
     if named.is_empty() && options.len() == 2 {
         named.extend(names_one_of_two(prompt));
@@ -248,7 +244,10 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
             return None;
         }
         // "All 3" is no choice.
-        if named.iter().any(|at| text::contains_words(&lower, &format!("all {}", options[*at].id))) {
+        let begins = |at: &usize| lower.starts_with(&options[*at].id);
+        if !named.iter().any(begins)
+            && named.iter().any(|at| text::contains_words(&lower, &format!("all {}", options[*at].id)))
+        {
             return None;
         }
         let chosen = choose(&options, if is_one { &named[..1] } else { &named }, answer);
@@ -268,6 +267,13 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
+}
+
+/// Returns the list with which an answer ends if it offers one of its items. That is what a bare number chooses from.
+fn options_at_end(answer: &str) -> Option<Vec<ProposedOption>> {
+    let last = answer.trim().lines().last()?;
+    parse_numbered_option(last.trim())?;
+    Some(numbered_options(answer)).filter(|items| items.len() >= 2 && is_one_offer(items, answer))
 }
 
 /// Returns whether the items of a list are findings: most of them have a grade, two have the same title, or most name a line of a file.
@@ -294,15 +300,14 @@ fn wants_to_discuss(prompt: &str) -> bool {
     text::contains_any_words(&lower, &["discuss", "talk about", "talk through", "tell me more about"])
 }
 
-/// Returns whether a prompt is an item of another list than the option's: it begins with the same number and shares no word with the
-/// option. Behind a question, a remark on the option may do so, too: an item begins with a capital.
+/// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares no word with the
+/// option, and the answer asks nothing.
 fn lists_another(prompt: &str, option: &ProposedOption, answer: &str) -> bool {
     let Some(own) = parse_numbered_option(prompt.trim()).filter(|own| own.id == option.id) else { return false };
     let words = text::features(&own.title);
-    let asks = || text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？']);
     words.len() >= MIN_SHARED
         && words.is_disjoint(&text::features(&option.title))
-        && (own.title.starts_with(char::is_uppercase) || !asks())
+        && !text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
 
 /// Returns the title of the option of an answer that a prompt speaks of by its number or letter: "Option 1 doesn't work since …".
@@ -524,7 +529,59 @@ fn names_place(lower: &str, id: &str) -> bool {
 fn begins_with_id(lower: &str, id: &str) -> bool {
     // "A" alone is mostly an article.
     let marks: &[char] = if id == "a" { &['.', ')'] } else { &[' ', '.', ',', ')'] };
-    lower.strip_prefix(id).is_some_and(|rest| rest.starts_with(marks) && rest.chars().count() <= MAX_AFTER_ID)
+    let is_short = |rest: &str| rest.chars().count() <= MAX_AFTER_ID;
+    lower.strip_prefix(id).is_some_and(|rest| rest.starts_with(marks) && is_short(rest) && follows_choice(rest))
+}
+
+/// Returns whether the text behind a number or letter leaves it the choice of an option: none, a mark, what limits it, or a verdict.
+/// "2 tests fail" counts something, and "2 would be wrong" takes nothing.
+fn follows_choice(rest: &str) -> bool {
+    const VERDICTS: [&str; 33] = [
+        "is correct",
+        "is right",
+        "is fine",
+        "is good",
+        "is better",
+        "is best",
+        "is the way",
+        "is what i",
+        "is my",
+        "sounds good",
+        "sounds right",
+        "sounds fine",
+        "sounds like",
+        "looks good",
+        "looks right",
+        "looks fine",
+        "looks like",
+        "seems good",
+        "seems right",
+        "seems fine",
+        "seems like",
+        "does seem like",
+        "does seem fine",
+        "makes sense",
+        "please",
+        "pls",
+        "thanks",
+        "for",
+        "first",
+        "then",
+        "because",
+        "since",
+        "as",
+    ];
+    let Some(words) = rest.strip_prefix(' ').map(|words| words.trim_start().to_ascii_lowercase()) else { return true };
+    !words.starts_with(|c: char| c.is_ascii_alphabetic())
+        || turns_choice(&words)
+        || VERDICTS.iter().any(|verdict| text::starts_with_words(&words, verdict))
+}
+
+/// Returns whether what is said behind an option limits or changes it by its first word.
+fn turns_choice(said: &str) -> bool {
+    const TURNS: [&str; 10] = ["but", "and", "though", "except", "only", "just", "with", "without", "plus", "unless"];
+    let lower = said.to_lowercase();
+    TURNS.iter().any(|word| text::starts_with_words(&lower, word))
 }
 
 /// Returns whether a short prompt begins with the letter and a particle or an ending with which Korean and Japanese take something:
@@ -572,6 +629,7 @@ fn says_little_else(lower: &str, id: &str) -> bool {
     let bare = lower.trim().trim_end_matches(['.', '!', ' ', ')']);
     let is_number = id.bytes().all(|byte| byte.is_ascii_digit());
     let is_short = bare.chars().count() <= MAX_BARE_CHARS && !bare.contains("ok");
+    let is_short = is_short && bare.strip_prefix(id).is_none_or(follows_choice);
     bare == id || (is_short && is_number && contains_id(bare, id))
 }
 
@@ -592,6 +650,8 @@ fn names_letter(prompt: &str, id: &str) -> bool {
         // "A" and "I" alone are mostly other words.
         let is_ended = words[at].ends_with([',', '.', ')', '!', ':']) || (at + 1 == words.len() && at > 0);
         let is_word = matches!(id, "a" | "i");
+        let behind = || words.get(at + 1..).map(|rest| format!(" {}", rest.join(" "))).unwrap_or_default();
+        let is_taken = is_taken && (is_ended || follows_choice(&behind()));
         is_taken && (is_ended || !is_word) && words[at].trim_matches(|c: char| !c.is_alphanumeric()) == letter
     })
 }
@@ -942,13 +1002,52 @@ mod tests {
     }
 
     #[test]
+    fn a_bare_number_chooses_from_the_list_at_the_end_if_that_is_offered() {
+        let two = "### Option 1: Round the sum\n- simple\n### Option 2: Round each line\n- exact\n\n";
+        let offer =
+            format!("{two}Would you like me to:\n1. **Write the plan** for both?\n2. **Draw a slip** that rounds the sum?");
+        let chosen = resolve("2, but for invoices only", &offer).unwrap();
+        assert_eq!((chosen.what.as_str(), chosen.rejected.len()), ("Draw a slip that rounds the sum", 1));
+        assert_eq!(chosen.beside, "but for invoices only");
+        assert_eq!(resolve("option 2", &offer).unwrap().what, "Option 2: Round each line");
+        assert_eq!(resolve_all("1. yes\n2. no", &offer).len(), 2);
+        for steps in [
+            "Which do you want? Either way I would then:\n1. Read `till.rs`\n2. Change the slip",
+            "Which option do you want? To decide, know that:\n1. The till is old\n2. The drawer is new",
+        ] {
+            assert_eq!(resolve("2", &format!("{two}{steps}")).unwrap().what, "Option 2: Round each line", "{steps}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_counts_or_is_turned_down_chooses_nothing() {
+        let answer = "1. **Round the sum** - simple\n2. **Round each line** - exact\n\nWhich one?";
+        for said in [
+            "2 tests are failing in the cart and the till",
+            "2 tests are failing",
+            "2 days ago it worked, look at the till",
+            "1 thing I noticed, the slip is empty",
+            "2 would be wrong for invoices so no",
+            "2 nah, leave it the way it is now",
+            "2 does seem wrong to me, and we should drop it",
+            "yes, all 2",
+            "are the first two of any use?",
+        ] {
+            assert_eq!(resolve(said, answer), None, "{said}");
+        }
+        for said in ["2 for now", "2. But without tips and fees", "2, and print it for all 2 tills", "2 sounds good to me"] {
+            assert_eq!(resolve(said, answer).unwrap().what, "Round each line - exact", "{said}");
+        }
+    }
+
+    #[test]
     fn an_option_is_taken_by_its_letter() {
         let answer = "How is it stored?\n\n| Option | Description |\n|---|---|\n| **A. As one word (Recommended)** | Short. |\n\
                       | **B. As a table** | Longer. |\n| **C. As a list** | Slower. |\n\nWhich one do you prefer?";
         let told = |said: &str| resolve(said, answer).map(|it| it.what);
         let own = resolve("I think B, in the old file - it leaves us room later on.", answer).unwrap();
-        assert_eq!(own.what, "As a table");
-        assert_eq!(own.beside, "in the old file - it leaves us room later on.");
+        assert_eq!((own.what.as_str(), own.beside.as_str()), ("As a table", ""));
+        assert_eq!(resolve("I think B is nonsense, we need something else here", answer), None);
         assert_eq!(label("`round: { cents: true }` as an object"), "`round: { cents: true }` as an object");
         assert_eq!(told("let's go with A").as_deref(), Some("As one word"));
         assert_eq!(told("A slip is missing in till B."), None);

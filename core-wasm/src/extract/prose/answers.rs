@@ -116,14 +116,8 @@ pub(in crate::extract) fn can_be_rejected(option: &str) -> bool {
     !puts_off(option) && !leaves_to_agent(option, false)
 }
 
-/// The maximum length of what names no way before it leaves the choice, in characters.
-const MAX_VAGUE_CHARS: usize = 30;
-
 /// Returns whether an answer lets the agent choose. `is_own` says that it is in the user's own words, and no option's name.
 pub(in crate::extract) fn leaves_to_agent(answer: &str, is_own: bool) -> bool {
-    // "A usual way, best practice" names no way.
-    const VAGUE: [&str; 11] =
-        ["標準", "いい感じ", "適切", "一般的", "표준", "적절", "일반적", "标准", "合适", "常规", "usual way"];
     let lower = answer.trim().to_lowercase().replace('’', "'");
     let mut said = lower.as_str();
     while let Some(rest) = LEADS.iter().find_map(|lead| said.strip_prefix(lead)) {
@@ -131,13 +125,6 @@ pub(in crate::extract) fn leaves_to_agent(answer: &str, is_own: bool) -> bool {
     }
     // More than an ending behind it says something else: "the best practice is to ask".
     let is_all = |sign: &&str| said.strip_prefix(*sign).is_some_and(|rest| rest.chars().count() <= MAX_ENDING_CHARS);
-    if let Some((way, last)) = said.rsplit_once(['、', ',', '，'])
-        && is_own
-        && text::contains_any(way, &VAGUE)
-        && way.chars().count() <= MAX_VAGUE_CHARS
-    {
-        return leaves_to_agent(last, is_own);
-    }
     HANDS_OVER.iter().any(|words| text::starts_with_words(&lower, words))
         || (is_own && !said.contains("말고") && AGENTS_CHOICE.iter().any(is_all))
 }

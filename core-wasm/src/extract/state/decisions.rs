@@ -16,9 +16,9 @@ use crate::text;
 pub(super) const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
 const MIN_SHARED_WORDS: usize = 2;
-/// The maximum length of what a choice is about if the user's words stand beside it, and of those words for it to be told at all, in
-/// characters.
+/// The maximum length of what a choice is about if the user's words stand beside it, in characters.
 const MAX_SHORT_ABOUT: usize = 60;
+/// The length of such words up to which it is told what the choice is about, in characters.
 const MAX_SHORT_BESIDE: usize = 80;
 /// The length up to which a prompt that withdraws something says nothing else, in characters.
 const MAX_BARE_WITHDRAWAL: usize = 24;
@@ -55,7 +55,10 @@ impl State {
         for (number, mut resolved) in all.into_iter().filter(chose).enumerate() {
             resolved.rejected.retain(|option| prose::can_be_rejected(option));
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
-            resolved.what = with_users_words(resolved.what, &resolved.beside, self.labels());
+            // What a program says is nobody's word.
+            if !matches!(said_by, SaidBy::Agreed | SaidBy::Human) {
+                resolved.beside.clear();
+            }
             let is_short = resolved.beside.chars().count() <= MAX_SHORT_BESIDE;
             let max = if resolved.beside.is_empty() { MAX_RULING_ABOUT } else { MAX_SHORT_ABOUT };
             // An option alone does not say what was decided about.
@@ -66,8 +69,9 @@ impl State {
             } else {
                 resolved.what
             };
-            let content = decision_text(&what, &resolved.why, &resolved.rejected, self.labels());
-            let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own;
+            let beside = users_words(&resolved.beside, self.labels());
+            let content = decision_text(&format!("{what}{beside}"), &resolved.why, &resolved.rejected, self.labels());
+            let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own && beside.is_empty();
             let content = if is_quoted { format!("{content} (\"{said}\")") } else { content };
             let is_light = resolved.rejected.is_empty() && !resolved.is_own && !resolved.is_weighed;
             let importance = if is_light { 55 } else { 80 };
@@ -76,6 +80,7 @@ impl State {
             let memory = SessionMemory {
                 key,
                 title: what,
+                beside,
                 why: resolved.why,
                 rejected: resolved.rejected,
                 content,
@@ -183,9 +188,9 @@ pub(super) fn decision(source: &LineRef) -> SessionMemory {
     SessionMemory { kind: "decision".to_owned(), source: source.clone(), ..SessionMemory::default() }
 }
 
-/// Returns a choice with what the user said beside it.
-pub(super) fn with_users_words(what: String, said: &str, labels: &Labels) -> String {
-    if said.is_empty() { what } else { format!("{what} ({}: \"{}\")", labels.user, said.replace('"', "'")) }
+/// Returns what the user said beside a choice, as it stands behind the choice.
+pub(super) fn users_words(said: &str, labels: &Labels) -> String {
+    if said.is_empty() { String::new() } else { format!(" ({}: \"{}\")", labels.user, said.replace('"', "'")) }
 }
 
 pub(super) fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {

@@ -1,6 +1,6 @@
 //! Questions of the agent with options, and their answers: at once, in a later prompt, or by the agent itself.
 
-use super::decisions::{decision, decision_text, with_users_words};
+use super::decisions::{decision, decision_text, users_words};
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
@@ -142,16 +142,16 @@ fn answered_question(question: &Question, key: String, source: &LineRef, labels:
     let why = chosen.iter().map(|choice| choice.description.as_str()).filter(|text| !text.is_empty()).collect::<Vec<_>>();
     let why = text::clip(&why.join("; "), 300).into_owned();
     let what = format!("{} → {}", question.short_text(), question.answer);
-    let what = with_users_words(what, &question.beside, labels);
+    let beside = users_words(&question.beside, labels);
     // An answer in the user's own words may take up an option as well as leave it.
     let takes_all = chosen.is_empty() || chosen.iter().any(|choice| prose::takes_all(&choice.label));
     let mut rejected = if takes_all { Vec::new() } else { question.rejected() };
     rejected.retain(|option| prose::can_be_rejected(option));
-    let content = decision_text(&what, &why, &rejected, labels);
+    let content = decision_text(&format!("{what}{beside}"), &why, &rejected, labels);
     // To take everything that is offered, or to let the agent go on, rules nothing out.
     let importance = if question.says_little() { 70 } else { 80 };
     // The subject in a word or two tells a question that is asked again.
     let keywords = Some(question.header.clone()).filter(|header| !header.is_empty()).into_iter().collect();
     let said_by = SaidBy::Agreed;
-    SessionMemory { key, title: what, why, rejected, content, importance, said_by, keywords, ..decision(source) }
+    SessionMemory { key, title: what, beside, why, rejected, content, importance, said_by, keywords, ..decision(source) }
 }
