@@ -285,7 +285,9 @@ mod tests {
     fn a_session_is_about_the_only_pull_request_that_its_commands_name() {
         let about = |commands: &[&str]| {
             let mut references = References::default();
-            commands.iter().for_each(|command| references.command_ran(command, "", 1));
+            for command in commands {
+                references.command_ran(command, "", 1);
+            }
             references.only_pull_request()
         };
         assert_eq!(about(&["gh pr checks 7 --watch", "cd shop && gh api repos/shop/till/pulls/7/comments"]), Some(7));
