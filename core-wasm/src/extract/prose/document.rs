@@ -430,7 +430,6 @@ pub(in crate::extract) fn plan_files(plan: &str) -> Vec<&str> {
 /// Returns the titles of a plan's steps: the first headings that count up from one, below a heading that leads to steps or below the
 /// plan's title, without those that only check. One alone is no list. In doubt there are none.
 fn steps(plan: &str) -> Vec<String> {
-    const CHECKS: [&str; 6] = ["verify ", "verification", "manual test", "검증", "検証", "验证"];
     const FINISHED: [&str; 5] = ["(done)", "✅", "[x]", "완료", "完了"];
     let mut all: Vec<String> = Vec::new();
     // The headings above, each with its level, and the level of the steps.
@@ -456,6 +455,8 @@ fn steps(plan: &str) -> Vec<String> {
         }
         match step {
             Some((number, title)) if marks == level && number == all.len() + 1 => all.push(text::plain(title)),
+            // The count may go on below another heading.
+            None if marks < level && !ends_steps(line) => {}
             _ => break,
         }
     }
@@ -472,6 +473,9 @@ fn steps(plan: &str) -> Vec<String> {
     }
     all.iter().map(|title| title.trim_end_matches([':', '.']).to_owned()).collect()
 }
+
+/// Beginnings of steps that only check.
+const CHECKS: [&str; 6] = ["verify ", "verification", "manual test", "검증", "検証", "验证"];
 
 /// Words of headings below which no steps stand, and that are none themselves.
 const NO_STEPS: &[&str] = &[
@@ -502,6 +506,12 @@ const NO_STEPS: &[&str] = &[
     "代替案",
     "質問",
 ];
+
+/// Returns whether no more steps stand below a heading.
+fn ends_steps(heading: &str) -> bool {
+    let lower = heading.to_lowercase();
+    text::contains_any_words(&lower, NO_STEPS) || text::contains_any(&lower, &CHECKS)
+}
 
 /// Returns whether the steps of a plan may stand directly below a heading: it says so, or is the title or none at all.
 fn leads_to_steps(heading: Option<(usize, &str)>) -> bool {
@@ -623,6 +633,11 @@ mod tests {
             locks
         );
         assert_eq!(of("# Till|## 1. Add a lock|### 1. In the drawer|## 2. Round once|## Notes|## 3. A third"), locks);
+        assert_eq!(
+            of("# Till|## Changes|### 1. Add a lock|## Guide|### 2. Round once|## Verification|### 3. The sums"),
+            locks
+        );
+        assert_eq!(of("# Till|## Changes|### 1. Add a lock|### 2. Round once|## Open questions|### 3. Which key?"), locks);
         let badges = ["Verified accounts get a badge", "Add optional tax field", "Validate the coupon"];
         assert_eq!(of(&format!("# Till|## Plan|### 1. {}|### 2. {}|### 3. {}", badges[0], badges[1], badges[2])), badges);
         assert_eq!(of("# 금전함|## 변경|### 1단계: 동전 세기|### 2단계: 영수증 인쇄"), ["동전 세기", "영수증 인쇄"]);
