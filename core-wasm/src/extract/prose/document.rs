@@ -374,6 +374,8 @@ const MAX_PLAN_FILES: usize = 3;
 /// The maximum length of a step, and the maximum number of steps, that are told of a plan.
 const MAX_STEP_CHARS: usize = 90;
 const MAX_STEPS: usize = 6;
+/// The maximum number of words of a heading that only names a section.
+const MAX_SECTION_WORDS: usize = 3;
 
 /// Returns in a few words what a plan proposes: the first sentence of its approach or goal, and its steps or else the files that it
 /// changes.
@@ -462,7 +464,9 @@ fn steps(plan: &str) -> Vec<String> {
     }
     let is_other = |title: &String| {
         let lower = title.to_lowercase();
-        text::contains_any(&lower, &FINISHED) || text::contains_any_words(&lower, NO_STEPS)
+        // "Current state" is a section, a step may name all of that.
+        let is_section = title.split_whitespace().count() <= MAX_SECTION_WORDS && !title.contains('`');
+        text::contains_any(&lower, &FINISHED) || (is_section && text::contains_any_words(&lower, NO_STEPS))
     };
     if all.iter().any(is_other) {
         return Vec::new();
@@ -638,6 +642,8 @@ mod tests {
             locks
         );
         assert_eq!(of("# Till|## Changes|### 1. Add a lock|### 2. Round once|## Open questions|### 3. Which key?"), locks);
+        let guide = ["Add the lock to the current drawer", "Change `docs/overview.md`"];
+        assert_eq!(of(&format!("# Till|## Plan|### 1. {}|### 2. {}", guide[0], guide[1])), guide);
         let badges = ["Verified accounts get a badge", "Add optional tax field", "Validate the coupon"];
         assert_eq!(of(&format!("# Till|## Plan|### 1. {}|### 2. {}|### 3. {}", badges[0], badges[1], badges[2])), badges);
         assert_eq!(of("# 금전함|## 변경|### 1단계: 동전 세기|### 2단계: 영수증 인쇄"), ["동전 세기", "영수증 인쇄"]);
