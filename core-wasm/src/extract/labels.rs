@@ -110,8 +110,6 @@ pub(crate) struct Labels {
     pub branch_from: &'static str,
     /// Before a check that a plan asked for and nobody made.
     pub not_checked: &'static str,
-    /// Before the findings of a list of which only others were taken up.
-    pub not_taken_up: &'static str,
     /// The latest changes were never run.
     pub never_run: &'static str,
     /// The user refused a tool call. `{}` is the call.
@@ -191,7 +189,6 @@ const ENGLISH: Labels = Labels {
     path_variable: "In zsh a variable named `path` replaces PATH: after it, \"command not found\"",
     branch_from: "Branch `{}` starts from `{}`",
     not_checked: "Planned, but not checked",
-    not_taken_up: "Not taken up of the findings",
     never_run: "Nothing was run after the last change",
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
@@ -259,7 +256,6 @@ const KOREAN: Labels = Labels {
     path_variable: "zsh에서 변수 `path`는 PATH를 바꿈: 이후 \"command not found\"",
     branch_from: "브랜치 `{}`의 시작점은 `{}`",
     not_checked: "계획에 있었으나 확인하지 않음",
-    not_taken_up: "발견 사항 중 다루지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
@@ -334,7 +330,6 @@ const JAPANESE: Labels = Labels {
     path_variable: "zsh では変数 `path` が PATH を置き換える: 以後 \"command not found\"",
     branch_from: "ブランチ `{}` の起点は `{}`",
     not_checked: "計画にあったが未確認",
-    not_taken_up: "指摘のうち未着手",
     never_run: "最後の変更後は何も実行していない",
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
@@ -409,7 +404,6 @@ const CHINESE: Labels = Labels {
     path_variable: "zsh 中变量 `path` 会替换 PATH：之后 \"command not found\"",
     branch_from: "分支 `{}` 的起点是 `{}`",
     not_checked: "计划中有但未检查",
-    not_taken_up: "发现的问题中未处理",
     never_run: "最后一次修改后没有运行过",
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",

@@ -102,9 +102,14 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !removed.is_empty() {
         attributes.push(("removed-files".to_owned(), removed.join(" ")));
     }
-    let (pending, lasting) = pending(state, open_points);
-    if !lasting.is_empty() {
-        attributes.push(("still-open".to_owned(), lasting.join("\n")));
+    let pending = pending(state, &open_points);
+    // A request without an answer is made again, or not, and so is a check.
+    let is_lasting = |item: &&String| state.admissions.contains(item) || open_points.contains(item);
+    let lasting: Vec<String> = pending.iter().filter(is_lasting).map(|item| text::one_line(item)).collect();
+    for (name, lines) in [("still-open", lasting), ("open-plan", state.undone.open_plan(state.labels()))] {
+        if !lines.is_empty() {
+            attributes.push((name.to_owned(), lines.join("\n")));
+        }
     }
     SessionNotes {
         original_request,
@@ -147,9 +152,8 @@ fn about_request(state: &State) -> String {
     meant.map(|meant| format!(" ({meant})")).unwrap_or_default()
 }
 
-/// Returns what is left to do, with `open_points` of the agent's answers that nothing else tells, and those of it that stay open when
-/// another session begins: a request without an answer is made again, or not.
-fn pending(state: &State, open_points: Vec<String>) -> (Vec<String>, Vec<String>) {
+/// Returns what is left to do, with `open_points` of the agent's answers that nothing else tells.
+fn pending(state: &State, open_points: &[String]) -> Vec<String> {
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.told_question()));
@@ -173,27 +177,20 @@ fn pending(state: &State, open_points: Vec<String>) -> (Vec<String>, Vec<String>
     if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
         pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
     }
-    let mut lasting: Vec<String> = state.undone.refusal(state.labels()).into_iter().collect();
-    let first_lasting = pending.len();
     // Whether it was pushed is told with the files.
     let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
     pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
     let recap = state.recap.line();
     for said in open_points {
-        let words = text::features(&said);
+        let words = text::features(said);
         let is_told = |known: &String| text::similarity(&text::features(known), &words) >= SAME_POINT;
         if !recap.contains(said.as_str()) && !pending.iter().chain(&state.blockers).any(is_told) {
-            pending.push(said);
+            pending.push(said.clone());
         }
     }
-    let unpicked = state.open_points.unpicked();
-    if !unpicked.is_empty() {
-        pending.push(format!("{}: {unpicked}", state.labels().not_taken_up));
-    }
-    lasting.extend(pending[first_lasting..].iter().map(|item| text::one_line(item)));
     // Checks by hand are planned as a matter of course, so what else is open comes before them.
     pending.sort_by_key(|item| item.starts_with(state.labels().not_checked));
-    (pending, lasting)
+    pending
 }
 
 /// Returns whether the session changed files, or committed what was changed before.

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::human;
-use super::options::{self, Unpicked};
 use super::prose;
 use super::signs;
 use super::standing;
@@ -22,8 +21,6 @@ const MIN_SHARE: f32 = 0.5;
 const MIN_POINT_WORDS: usize = 3;
 /// How many later answers a point outlives that do not speak of it.
 const MAX_AGE: u8 = 3;
-/// The maximum number of findings that are told.
-const MAX_UNPICKED: usize = 8;
 
 /// Words of what waits until a pull request is merged.
 const WAITS_FOR_MERGE: &[&str] = &[
@@ -51,9 +48,6 @@ const WAITS_FOR_MERGE: &[&str] = &[
 #[serde(default)]
 pub(super) struct OpenPoints {
     all: Vec<OpenPoint>,
-    /// The findings of the latest list that the user took up only in part, each with its number.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unpicked: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -70,28 +64,6 @@ struct OpenPoint {
 }
 
 impl OpenPoints {
-    /// Records a prompt that answers what the agent said before.
-    pub(super) fn replied(&mut self, said: &str, answer: &str) {
-        let left = options::unpicked_findings(said, answer);
-        if left.is_empty() {
-            let numbers = options::picked_numbers(said);
-            let is_over = speaks_of_rest(said);
-            self.unpicked.retain(|(number, title)| !is_over && !numbers.contains(number) && !is_about(said, title));
-        } else {
-            self.unpicked = left.into_iter().map(|Unpicked { number, title }| (number, title)).collect();
-        }
-        self.prompted(said);
-    }
-
-    /// Returns the findings that nobody took up, in one line. Empty if there are none.
-    pub(super) fn unpicked(&self) -> String {
-        let shown: Vec<String> =
-            self.unpicked.iter().take(MAX_UNPICKED).map(|(number, title)| format!("{number}. {title}")).collect();
-        let more = self.unpicked.len() - shown.len();
-        let more = if more == 0 { String::new() } else { format!(", +{more}") };
-        format!("{}{more}", shown.join(", "))
-    }
-
     /// Records what the user says: what it takes up is not open any more, nor is what waited for a decision.
     pub(super) fn prompted(&mut self, said: &str) {
         let words = text::features(said);
@@ -141,7 +113,6 @@ impl OpenPoints {
             let holds = std::mem::take(&mut point.is_just_written) || !sentences.iter().any(|it| is_about(it, &point.said));
             holds && point.age <= MAX_AGE
         });
-        self.unpicked.retain(|(_, title)| !sentences.iter().any(|it| is_about(it, title)));
         for said in prose::open_points(answer) {
             // Whether it was pushed is told with the files, and what is only offered is a question.
             let lower = said.to_lowercase();
@@ -218,13 +189,6 @@ fn waits_for_work(lower: &str) -> bool {
     text::contains(&lower, "waiting") && text::contains_any(&lower, &WORK)
 }
 
-/// Returns whether a prompt speaks of all that is left: it is to be done now, or to be left.
-fn speaks_of_rest(said: &str) -> bool {
-    const WORDS: [&str; 12] =
-        ["rest", "remaining", "all", "others", "other", "everything", "나머지", "전부", "모두", "残り", "すべて", "全部"];
-    text::contains_any_words(&said.to_lowercase(), &WORDS)
-}
-
 fn waits_for_decision(point: &str) -> bool {
     let lower = point.to_lowercase();
     text::contains_any_words(&lower, &["decide", "your call", "up to you", "which of", "say the word"])
@@ -251,33 +215,15 @@ mod tests {
         let after = "Once ready to merge, the sign of the shop still needs a new colour (#11).";
         let points = || {
             let all = [waiting, other, after].map(|said| OpenPoint { said: said.to_owned(), ..OpenPoint::default() });
-            OpenPoints { all: all.to_vec(), ..OpenPoints::default() }
+            OpenPoints { all: all.to_vec() }
         };
         let mut merged = points();
         merged.pull_request_merged(7);
         assert_eq!(merged.items(), [other, after]);
         let running = "CI of the till is still running on the branch.".to_owned();
-        let mut passed =
-            OpenPoints { all: vec![OpenPoint { said: running, ..OpenPoint::default() }], ..OpenPoints::default() };
+        let mut passed = OpenPoints { all: vec![OpenPoint { said: running, ..OpenPoint::default() }] };
         passed.ci_passed();
         assert!(passed.items().is_empty());
-    }
-
-    #[test]
-    fn findings_that_nobody_took_up_stay_until_somebody_does() {
-        let review = "## Issues\n\n1. The slip has no date\n2. The drawer stays open\n3. The total is rounded twice\n4. The key is read each time\n";
-        let mut points = OpenPoints::default();
-        points.replied("fix 1", review);
-        assert_eq!(
-            points.unpicked(),
-            "2. The drawer stays open, 3. The total is rounded twice, 4. The key is read each time"
-        );
-        points.answered("Each slip has a date now.");
-        points.replied("and 4 too", "Each slip has a date now.");
-        points.replied("the drawer stays open at night, mend that", "The key is read once.");
-        assert_eq!(points.unpicked(), "3. The total is rounded twice");
-        points.replied("leave the rest", "The drawer is closed.");
-        assert_eq!(points.unpicked(), "");
     }
 
     #[test]

@@ -112,7 +112,10 @@ fn ignored<'a>(command: &'a str, output: &'a str) -> Option<(&'a str, &'a str)> 
     let (_, behind) = output.split_once("paths are ignored by one of your .gitignore files:")?;
     let path = behind.lines().map(str::trim).find(|line| !line.is_empty())?;
     let adds = |segment: &&str| own_program(segment) == "git" && own_words(segment).get(1) == Some(&"add");
-    let segment = segments(command).into_iter().find(adds)?;
+    let all = segments(command);
+    // In another folder, or another repository, it is another path.
+    let moves = all.iter().any(|segment| matches!(own_program(segment), "cd" | "pushd"));
+    let segment = all.into_iter().find(adds).filter(|_| !moves)?;
     (path.len() <= MAX_ADDRESS_BYTES && segment.contains(path)).then_some((path, segment))
 }
 

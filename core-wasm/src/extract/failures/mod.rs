@@ -319,6 +319,7 @@ impl Failures {
 
     /// Records that a file was changed, which may have been the fix.
     pub(super) fn file_changed(&mut self, file: &str) {
+        self.surprises.file_changed(file);
         if let Some(pasted) = &mut self.pasted {
             pasted.file_changed(file);
         }

@@ -5,14 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::normalize::normalize;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
-use crate::extract::{prose, signs, standing};
+use crate::extract::{prose, signs};
 use crate::text;
 
 /// The maximum length of the error and of its cause on a line, in characters.
 const MAX_ERROR_CHARS: usize = 100;
 const MAX_CAUSE_CHARS: usize = 190;
-/// The maximum length of what was done about it, in characters.
-const MAX_DEED_CHARS: usize = 160;
 /// The maximum length of the line, in characters.
 const MAX_LINE_CHARS: usize = 300;
 /// The minimum length of an error that says something, in characters.
@@ -77,9 +75,6 @@ pub(super) struct Pasted {
     /// A hash of the line that says what was run and failed. 0 if there is none.
     #[serde(default)]
     run: u32,
-    /// What the agent said that it did about it. May be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    deed: String,
 }
 
 impl Pasted {
@@ -121,11 +116,6 @@ impl Pasted {
                 && let Some(cause) = whole_clauses(sentence.trim(), MAX_CAUSE_CHARS)
             {
                 cause.clone_into(&mut self.cause);
-            } else if self.deed.is_empty()
-                && !self.files.is_empty()
-                && let Some(deed) = deed_in(&sentence)
-            {
-                deed.clone_into(&mut self.deed);
             }
         }
     }
@@ -148,10 +138,7 @@ impl Pasted {
         let file = self.files.iter().find(name).or_else(|| self.files.iter().find(is_work))?;
         let error = normalize(&self.error);
         let content = |file: &str, cause: &str| {
-            let fix = match file {
-                "" => self.deed.clone(),
-                file => labels.changed_file.replace("{}", &format!("`{file}`")),
-            };
+            let fix = labels.changed_file.replace("{}", &format!("`{file}`"));
             let cause = cause.trim_end_matches('.');
             let colon = if cause.is_empty() { "" } else { ": " };
             format!("\"{error}\"{colon}{cause}. {}: {fix}", labels.fixed_by)
@@ -159,10 +146,8 @@ impl Pasted {
         // The end of a path says enough, and the first clauses of a cause.
         let last = file.rsplit('/').next().unwrap_or(file);
         let left = MAX_LINE_CHARS.saturating_sub(content(last, "").chars().count());
-        let told = if self.deed.is_empty() { None } else { Some(content("", &self.cause)) };
-        let content = told
+        let content = [content(file, &self.cause), content(last, &self.cause)]
             .into_iter()
-            .chain([content(file, &self.cause), content(last, &self.cause)])
             .find(|content| content.chars().count() <= MAX_LINE_CHARS)
             .or_else(|| Some(content(last, whole_clauses(&self.cause, left)?)))?;
         Some(SessionMemory {
@@ -177,30 +162,6 @@ impl Pasted {
             ..SessionMemory::default()
         })
     }
-}
-
-/// Returns what a sentence says that was done, without the label before it. None if it only tells checks or commits.
-fn deed_in(sentence: &str) -> Option<&str> {
-    const LABELS: [&str; 4] = ["The fix: ", "Fix: ", "Fixed: ", "Changes: "];
-    const OTHERS: [&str; 12] = [
-        "test",
-        "tests",
-        "commit",
-        "committed",
-        "pushed",
-        "checked",
-        "verified",
-        "confirmed",
-        "looked",
-        "reviewed",
-        "started",
-        "fixed and",
-    ];
-    let sentence = sentence.trim();
-    let said = LABELS.iter().find_map(|label| sentence.strip_prefix(label)).unwrap_or(sentence).trim_end_matches('.');
-    let lower = said.to_lowercase();
-    let is_told = (MIN_CAUSE_CHARS..=MAX_DEED_CHARS).contains(&said.chars().count()) && !said.ends_with([':', '?']);
-    (is_told && standing::is_deed(&lower) && !text::contains_any_words(&lower, &OTHERS)).then_some(said)
 }
 
 /// Returns a sentence, or its first clauses if it is too long.

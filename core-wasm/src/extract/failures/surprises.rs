@@ -88,6 +88,13 @@ impl Surprises {
         }
     }
 
+    /// Records a change of a file: another ignore file ignores other paths.
+    pub(super) fn file_changed(&mut self, file: &str) {
+        if file.ends_with("ignore") || file.ends_with(".git/info/exclude") {
+            self.open.retain(|surprise| surprise.reason != Reason::Ignored);
+        }
+    }
+
     /// Returns the programs that the session went without.
     pub(super) fn memories(&self, labels: &Labels) -> Vec<SessionMemory> {
         self.open.iter().filter_map(|surprise| surprise.memory(labels)).collect()
@@ -99,13 +106,14 @@ impl Surprise {
     fn ends_with(&mut self, command: &str, labels: &Labels, known: &mut Vec<SessionMemory>) -> bool {
         self.age += 1;
         if self.reason == Reason::Ignored {
-            // It was added after all.
+            // It was added after all, or all files are, or what is ignored changed.
             let adds = |segment: &&str| {
+                let words = commands::own_words(segment);
                 commands::own_program(segment) == "git"
-                    && commands::own_words(segment).get(1) == Some(&"add")
-                    && segment.contains(self.name.as_str())
+                    && words.get(1) == Some(&"add")
+                    && (segment.contains(self.name.as_str()) || segment.split_whitespace().any(is_of_all))
             };
-            return commands::segments(command).iter().any(adds);
+            return command.contains("ignore") || commands::segments(command).iter().any(adds);
         }
         if self.reason == Reason::Absent || self.reason == Reason::Module {
             let installs = ["install", "add", "sync", "tap", "get"];
@@ -259,6 +267,11 @@ impl Surprise {
             _ => None,
         }
     }
+}
+
+/// Returns whether an argument of `git add` means all files.
+fn is_of_all(word: &str) -> bool {
+    matches!(word, "." | "-A" | "--all" | "*" | ":/" | "-f" | "--force")
 }
 
 /// Returns a segment up to its program: what runs it, and it.

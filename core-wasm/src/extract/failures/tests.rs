@@ -480,6 +480,17 @@ fn what_git_ignores_is_told_unless_it_was_added_after_all() {
     let fails = ("git add src web/dist && git commit -m a", said, true);
     assert_eq!(known_after(&[fails, PASSED]), ["`web/dist` is ignored by git: `git add` of it fails"]);
     assert_eq!(known_after(&[fails, ("git add -f web/dist/a.js", "", false)]), [""; 0]);
+    assert_eq!(known_after(&[fails, ("sed -i /dist/d .gitignore && git commit -m b", "", false)]), [""; 0]);
+    assert_eq!(known_after(&[fails, ("git add -A", "", false)]), [""; 0]);
+    let elsewhere = ("cd web && git add web/dist", said, true);
+    assert_eq!(known_after(&[elsewhere, PASSED]), [""; 0], "another folder, maybe another repository");
+    let mut surprises = Surprises::default();
+    surprises.ran(fails.0, said, (true, true), &LineRef::default(), english());
+    assert_eq!(surprises.memories(english()).len(), 1);
+    surprises.file_changed("src/till.ts");
+    assert_eq!(surprises.memories(english()).len(), 1);
+    surprises.file_changed("web/.gitignore");
+    assert!(surprises.memories(english()).is_empty());
 }
 
 #[test]

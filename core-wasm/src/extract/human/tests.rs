@@ -819,13 +819,15 @@ fn a_plan_says_what_it_does() {
 
 #[test]
 fn a_wish_that_something_is_not_to_be() {
-    for said in [
-        "lets not add the drawer to the till, its unnecessary",
-        "remove the drawer",
-        "서랍은 빼 주세요",
-        "引き出しは不要です",
-    ] {
+    for said in ["lets not add the drawer to the till, its unnecessary", "서랍은 필요 없어요", "引き出しは不要です"]
+    {
         assert!(leaves_out(said), "{said}");
     }
-    assert!(!leaves_out("add the drawer to the till"));
+    for said in [
+        "add the drawer to the till",
+        "The remove button of the cart item should be red",
+        "no need to ask me each time the drawer opens a sale file",
+    ] {
+        assert!(!leaves_out(said), "{said}");
+    }
 }

@@ -43,26 +43,10 @@ pub(in crate::extract) fn withdraws(prompt: &str) -> bool {
     WITHDRAWALS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
-/// Returns whether a prompt wants something not to be done, or to be taken out: "let's not add the drawer, it's unnecessary".
+/// Returns whether a prompt says that something is not to be: "let's not add the drawer, it's unnecessary". What is to be removed may be
+/// a part of the thing, or name a button.
 pub(in crate::extract) fn leaves_out(prompt: &str) -> bool {
-    const SIGNS: [&str; 16] = [
-        "let's not",
-        "lets not",
-        "let us not",
-        "unnecessary",
-        "not necessary",
-        "no need",
-        "don't need",
-        "dont need",
-        "get rid of",
-        "remove",
-        "drop",
-        "빼",
-        "필요 없",
-        "不要",
-        "いらない",
-        "やめ",
-    ];
+    const SIGNS: [&str; 7] = ["let's not", "lets not", "let us not", "unnecessary", "필요 없", "不要です", "いらない"];
     text::contains_any_words(&prompt.to_lowercase().replace('’', "'"), &SIGNS)
 }
 

@@ -6,7 +6,6 @@ mod listed;
 mod offer;
 mod reply;
 mod subject;
-mod unpicked;
 
 use super::{clean, human, prose, questions, standing};
 use crate::text;
@@ -18,7 +17,6 @@ use listed::{
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
 use subject::has_pointer;
-pub(super) use unpicked::{Unpicked, picked_numbers, unpicked_findings};
 
 /// A resolved decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

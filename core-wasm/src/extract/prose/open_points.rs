@@ -263,8 +263,10 @@ pub(in crate::extract) fn open_questions(document: &str) -> Vec<String> {
         } else if is_below && (starts_with_number(line) || line.starts_with(['-', '*', '•'])) {
             let sentences = text::sentences(line);
             let asks = sentences.iter().position(|it| it.trim_end_matches(['*', '"', ' ']).ends_with(['?', '？']));
-            let said = sentences[..=asks.unwrap_or(0)].join(" ");
-            if asks.is_some() && is_of_length(&said) && all.len() < MAX_POINTS {
+            let said = asks.map(|at| sentences[..=at].join(" ")).filter(|said| is_of_length(said));
+            if let Some(said) = said
+                && all.len() < MAX_POINTS
+            {
                 all.push(said);
             }
         }
@@ -323,9 +325,10 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         // A paragraph ends the list of an answer. In a document it may be all that stands below the heading.
         is_below &= is_item || !with_sentences;
         let sentences = text::sentences(line);
+        let Some(first) = sentences.first() else { continue };
         if is_below {
             let point = sentences.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
-            let point = if is_of_length(&point) { &point } else { &sentences[0] };
+            let point = if is_of_length(&point) { &point } else { first };
             add(if is_assumed { &mut assumed } else { &mut all }, point, "");
         } else if with_sentences {
             for sentence in &sentences {
@@ -453,6 +456,14 @@ mod tests {
         assert_eq!(open_points("**다음 단계**\n- [ ] 서랍의 영수증 인쇄"), ["서랍의 영수증 인쇄"]);
         assert!(open_points("ほかに直したい点があれば教えてください。").is_empty());
         assert_eq!(open_points("**今後の課題**:\n- 引き出しの確認が未対応です\n- 印刷"), ["引き出しの確認が未対応です"]);
+    }
+
+    #[test]
+    fn an_item_without_words_is_no_point() {
+        for item in ["1. ```\ngit push\n```", "3. `", "- **", "- "] {
+            assert!(open_points(&format!("## Next steps\n\n{item}")).is_empty(), "{item}");
+            assert!(open_questions(&format!("## Open questions\n\n{item}")).is_empty(), "{item}");
+        }
     }
 
     #[test]

@@ -58,8 +58,9 @@ pub(in crate::extract) fn is_failed_commit(lower: &str) -> bool {
 
 /// Returns whether a text in lower case says that nothing was pushed.
 pub(in crate::extract) fn is_about_pushing(lower: &str) -> bool {
-    const SIGNS: [&str; 10] = [
-        "ready to push",
+    const SIGNS: [&str; 11] = [
+        "ready to push when",
+        "branch is ready to push",
         "ahead of origin",
         "not pushed",
         "not been pushed",

@@ -145,6 +145,8 @@ fn sentences_to_the_reader_and_about_what_stands_before() {
     assert!(!addresses_reader("the label \"your cart\" is grey") && !addresses_reader("the youngest cart"));
     assert!(speaks_of_named_before("each has a colour of its own") && !speaks_of_named_before("the cart has a colour"));
     assert!(is_about_pushing("not pushed and no pr opened") && !is_about_pushing("the total is not rounded"));
+    assert!(is_about_pushing("the branch is ready to push"));
+    assert!(!is_about_pushing("the migration is ready to push to the live shop once the backup was made"));
 }
 
 #[test]

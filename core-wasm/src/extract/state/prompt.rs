@@ -46,7 +46,7 @@ impl State {
             self.undone.pushed_by_others();
         }
         self.recap.prompted(substantive);
-        self.open_points.replied(&prompt, if has_answer { &self.last_answer } else { "" });
+        self.open_points.prompted(&prompt);
         self.request_of_prompt(&prompt, &title, substantive);
         self.begin_turn(&prompt, title, substantive, source);
     }
