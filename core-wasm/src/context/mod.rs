@@ -16,7 +16,6 @@ mod overtaken;
 mod page;
 mod prompt;
 mod relevance;
-mod still_open;
 mod topics;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};

@@ -6,7 +6,6 @@ use super::earlier;
 use super::later::{LaterSessions, MAX_SESSIONS};
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
-use super::still_open::add_still_open;
 use super::topics::add_topics;
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
@@ -66,7 +65,6 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     earlier::add_lessons(&mut page, memories, &later, &stored);
     add_standing(&mut page, memories, 8, 1.0, &later);
     add_topics(&mut page, &later, last);
-    add_still_open(&mut page, &sessions, last);
     // A plan that the last session carried out is told by what came of it.
     let told = last
         .map(|last| &sessions[last])

@@ -102,15 +102,6 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !removed.is_empty() {
         attributes.push(("removed-files".to_owned(), removed.join(" ")));
     }
-    let pending = pending(state, &open_points);
-    // A request without an answer is made again, or not, and so is a check.
-    let is_lasting = |item: &&String| state.admissions.contains(item) || open_points.contains(item);
-    let lasting: Vec<String> = pending.iter().filter(is_lasting).map(|item| text::one_line(item)).collect();
-    for (name, lines) in [("still-open", lasting), ("open-plan", state.undone.open_plan(state.labels()))] {
-        if !lines.is_empty() {
-            attributes.push((name.to_owned(), lines.join("\n")));
-        }
-    }
     SessionNotes {
         original_request,
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
@@ -120,7 +111,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         turns: state.turns,
         done: last(if results.is_empty() { done } else { results }),
         current: last(state.tasks.with_status(Status::Current).map(str::to_owned).collect()),
-        pending: last(pending),
+        pending: last(pending(state, open_points)),
         decisions: of(&["decision"])
             .map(|memory| Decision {
                 what: format!("{}{}", memory.title, memory.beside),
@@ -153,7 +144,7 @@ fn about_request(state: &State) -> String {
 }
 
 /// Returns what is left to do, with `open_points` of the agent's answers that nothing else tells.
-fn pending(state: &State, open_points: &[String]) -> Vec<String> {
+fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.told_question()));
@@ -182,10 +173,10 @@ fn pending(state: &State, open_points: &[String]) -> Vec<String> {
     pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
     let recap = state.recap.line();
     for said in open_points {
-        let words = text::features(said);
+        let words = text::features(&said);
         let is_told = |known: &String| text::similarity(&text::features(known), &words) >= SAME_POINT;
         if !recap.contains(said.as_str()) && !pending.iter().chain(&state.blockers).any(is_told) {
-            pending.push(said.clone());
+            pending.push(said);
         }
     }
     // Checks by hand are planned as a matter of course, so what else is open comes before them.

@@ -49,8 +49,6 @@ pub(super) struct Undone {
     refused_plan: String,
     /// The title of a plan that was made and neither refused in words nor carried out, and what it proposes.
     made_plan: (String, String),
-    /// The files that the latest plan names.
-    plan_files: Vec<String>,
     /// The file of the client's with the plan as it was written last, if nobody accepted it. May be empty.
     plan_file: String,
     /// The latest request while it has no answer.
@@ -258,11 +256,6 @@ impl Undone {
         }
     }
 
-    /// Records the files that a plan names which was not accepted.
-    pub(super) fn plan_names(&mut self, files: &[&str]) {
-        self.plan_files = files.iter().map(|file| (*file).to_owned()).collect();
-    }
-
     /// Records a plan that the user refused.
     pub(super) fn plan_refused(&mut self, title: &str) {
         title.clone_into(&mut self.refused_plan);
@@ -381,17 +374,6 @@ impl Undone {
             return Some(labels.written_plan.replace("{}", &self.plan_file));
         }
         (!self.refused_plan.is_empty()).then(|| labels.refused_plan.replace("{}", &self.refused_plan))
-    }
-
-    /// Returns what to know of a refused plan or one that was only made, line by line: that it was, its title, and its files. Empty if
-    /// there is none.
-    pub(super) fn open_plan(&self, labels: &Labels) -> Vec<String> {
-        let (title, label) = match (self.made_plan.0.as_str(), self.refused_plan.as_str()) {
-            ("", "") => return Vec::new(),
-            ("", refused) => (refused, labels.refused_plan),
-            (made, _) => (made, labels.made_plan),
-        };
-        [label.replace("{}", title), title.to_owned()].into_iter().chain(self.plan_files.iter().cloned()).collect()
     }
 
     /// Returns in a few words whether the changes were committed and pushed, and which were not. Empty if there is nothing to

@@ -419,7 +419,7 @@ fn proposed(plan: &str, steps: &[String]) -> String {
 }
 
 /// Returns the paths of files that a plan names.
-pub(in crate::extract) fn plan_files(plan: &str) -> Vec<&str> {
+fn plan_files(plan: &str) -> Vec<&str> {
     let mut files: Vec<&str> = Vec::new();
     for name in plan.split('`').skip(1).step_by(2) {
         if name.contains('/') && super::heading::file_in(name).as_deref() == Some(name) && !files.contains(&name) {

@@ -18,7 +18,7 @@ mod tests;
 pub(super) use acknowledgement::{acknowledged, recommended};
 pub(super) use answers::{asks_to_go_on, can_be_rejected, leaves_to_agent, takes_all};
 pub(crate) use answers::{chooses_nothing, is_of_its_day};
-pub(super) use document::{decisions, declared_decisions, findings, gist, plan_files};
+pub(super) use document::{decisions, declared_decisions, findings, gist};
 pub(crate) use ending::checked;
 pub(super) use ending::{admissions, blockers, closing_question, is_open_heading};
 pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};

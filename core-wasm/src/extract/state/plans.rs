@@ -65,7 +65,6 @@ impl State {
         // Whoever asks something about a plan has not refused it yet.
         let asks = reason.is_some_and(|reason| without_client_note(reason).trim_end().ends_with(['?', '？']));
         self.turn.is_refused = !asks;
-        self.undone.plan_names(&prose::plan_files(plan));
         if reason.is_some() && !asks {
             self.undone.plan_refused(&title);
         } else {
