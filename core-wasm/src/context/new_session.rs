@@ -235,7 +235,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let last_work = results.iter().rposition(|result| !found.contains(result));
     let is_early = |result: &&String| found[..found.len().saturating_sub(MAX_FOUND)].contains(result);
     for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
-        if has_outcome(notes) && is_early(&result) {
+        if has_outcome(notes) && is_early(result) {
             continue;
         }
         let (label, importance) = match result {
