@@ -1508,6 +1508,10 @@ fn a_plan_says_why_it_is_carried_out() {
         .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
         .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
     assert_eq!(attribute(&later.outcome(), "plan-title"), "Fix the total");
+    let mut stopped = Script { lines: script.lines.clone(), used: script.used };
+    let slips = "# Fold the slips\n\n## Problem\n\nThe slips of the night till are lost when the printer is off.";
+    stopped.tool("ExitPlanMode", &json!({ "plan": slips }), "The tool use was rejected.", true, &Value::Null);
+    assert_eq!(attribute(&stopped.outcome(), "plan-reason"), attribute(&outcome, "plan-reason"));
     assert_eq!(outcome.notes.pending, ["Planned, but not checked: `bun run typecheck`"]);
     let mut asked = Script { lines: script.lines.clone(), used: script.used };
     asked.agent("The totals in `src/cart.ts` are rounded to cents. Should the tax be rounded, too?");

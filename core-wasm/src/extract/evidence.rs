@@ -34,15 +34,17 @@ pub(super) struct Evidence {
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
     is_never_run: bool,
-    /// The latest run of tests that tells most, while only some of them were ever run. May be empty.
+    /// The latest run of tests that were not picked by their names, or else the latest run, while only some were ever run. May be empty.
     some_tests: String,
+    /// Whether those were picked by their names.
+    are_tests_picked: bool,
     /// Whether all tests may have been run.
     may_have_run_all: bool,
     /// What the continuous integration said when it was last looked at. May be empty.
     ci: String,
     /// Whether something was pushed since then.
     is_ci_old: bool,
-    /// Whether files were changed since then.
+    /// Whether files were changed since something was pushed.
     is_ci_before_edit: bool,
 }
 
@@ -76,9 +78,10 @@ impl Evidence {
         match commands::runs_tests(command) {
             // A run of all tests of a package says more than one of a few of them.
             Some(true) if !self.may_have_run_all => {
-                let is_wide = !self.some_tests.is_empty() && !commands::picks_tests(&self.some_tests);
-                if !is_wide || !commands::picks_tests(command) {
+                let is_picked = commands::picks_tests(command);
+                if self.some_tests.is_empty() || self.are_tests_picked || !is_picked {
                     self.some_tests = failures::display_command(command);
+                    self.are_tests_picked = is_picked;
                 }
             }
             Some(false) => self.may_have_run_all(),
@@ -114,12 +117,14 @@ impl Evidence {
         if commands::class(command) != commands::Class::Inspect || commands::pipes_into_program(command) {
             self.ran();
         }
+        // A quiet push does not say where to.
+        self.is_ci_before_edit &= failed || !command.contains("push");
         if let Some(branch) = commits::pushed_branch(command, output) {
             (self.pushed_to, self.is_push_old) = (branch, false);
             self.is_ci_old = true;
         }
         if let Some(verdict) = ci::verdict(command, output) {
-            (self.ci, self.is_ci_old, self.is_ci_before_edit) = (verdict, false, false);
+            (self.ci, self.is_ci_old) = (verdict, false);
             self.may_have_run_all();
         }
         if passed && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
@@ -282,7 +287,11 @@ mod tests {
         assert_eq!(items(&evidence), ["CI: 1 pass, 1 fail (test)"]);
         let mut edited = evidence.clone();
         edited.file_changed(true);
-        assert_eq!(items(&edited), ["CI: 1 pass, 1 fail (test), before the last edit"]);
+        edited.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
+        assert_eq!(items(&edited), ["CI: 2 pass, before the last edit"], "it was not pushed");
+        edited.command_ran("git push -q", "", true, false);
+        edited.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
+        assert_eq!(items(&edited), ["CI: 2 pass"]);
         let push = |evidence: &mut Evidence| {
             evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         };
@@ -303,8 +312,13 @@ mod tests {
             evidence.tests_of(some, false);
             assert_eq!(evidence.some_tests(), Some(some));
         }
-        evidence.tests_of("pytest tests/test_cart.py -k total", false);
-        assert_eq!(evidence.some_tests(), Some("pytest tests/test_cart.py"), "it says more");
+        for picked in ["pytest tests/test_cart.py -k total", "pytest tests/test_cart.py::test_total"] {
+            evidence.tests_of(picked, false);
+            assert_eq!(evidence.some_tests(), Some("pytest tests/test_cart.py"), "it says more");
+        }
+        let mut other = evidence.clone();
+        other.tests_of("sort -k 2 slips.txt; pytest tests/test_till.py", false);
+        assert!(other.some_tests().is_some_and(|run| run.contains("test_till.py")), "{:?}", other.some_tests());
         for all in ["go test ./cart/... -count=1", "npm test", "make all && pytest tests/", "cd web && bun test src/"] {
             let mut evidence = evidence.clone();
             evidence.tests_of(all, false);

@@ -147,10 +147,17 @@ pub(crate) fn runs_tests(command: &str) -> Option<bool> {
     (!narrow.is_empty()).then(|| narrow.iter().all(|is_narrow| *is_narrow))
 }
 
-/// Returns whether a command line picks tests by their names.
+/// Returns whether the tests that a command line runs are picked by their names.
 pub(crate) fn picks_tests(command: &str) -> bool {
-    const NAMES: [&str; 6] = ["-run", "-k", "-t", "--grep", "--testNamePattern", "--filter"];
-    command.split_whitespace().any(|word| NAMES.contains(&word.split('=').next().unwrap_or_default()))
+    segments(command).into_iter().filter(|segment| class_of(segment) == Class::Test).any(picks_names)
+}
+
+fn picks_names(segment: &str) -> bool {
+    const NAMES: [&str; 5] = ["-run", "-k", "-t", "--grep", "--testNamePattern"];
+    // What stands before the program is of a wrapper: `timeout -k 5 60 pytest`.
+    let program = words(segment).next().unwrap_or_default();
+    let mut own = segment.split_whitespace().skip_while(|word| *word != program);
+    own.any(|word| word.contains("::") || NAMES.contains(&word.split('=').next().unwrap_or_default()))
 }
 
 fn is_narrow(segment: &str) -> bool {
@@ -161,10 +168,11 @@ fn is_narrow(segment: &str) -> bool {
         if is_go {
             target.starts_with("./") && !target.ends_with("...")
         } else {
-            target.contains("::") || ENDS.iter().any(|end| target.ends_with(end))
+            ENDS.iter().any(|end| target.ends_with(end))
         }
     };
-    picks_tests(segment) || (!targets.is_empty() && targets.iter().all(is_some))
+    let is_of_package = segment.split_whitespace().any(|word| word.split('=').next() == Some("--filter"));
+    picks_names(segment) || is_of_package || (!targets.is_empty() && targets.iter().all(is_some))
 }
 
 /// Returns whether no more than one command of the line does more than inspect.

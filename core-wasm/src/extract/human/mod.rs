@@ -27,7 +27,7 @@ pub(super) use correction::{asks_change, corrects, is_correction};
 pub(super) use directives::directives;
 pub(super) use dispute::{disputes, doubts, refutes};
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
-pub(super) use plan::{plan, plan_goal, plan_reason, plan_subject, plan_title, title};
+pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
 pub(super) use request::{
     asks_ability, is_demand, is_order, only_asks, request_summary, sets_value, speaks_of_own_commit, speaks_of_pushed_work,
     states_fact, task,

@@ -42,11 +42,10 @@ fn without_label(title: &str) -> String {
 }
 
 /// Headings of a plan below which its reason stands, the most telling first.
-const REASON_HEADINGS: &[&[&str]] = &[
-    &["root cause", "cause", "원인", "原因"],
-    &["problem", "issue", "bug", "문제", "問題", "问题"],
-    &["context", "background", "motivation", "why", "배경", "背景", "動機", "동기"],
-];
+const REASON_HEADINGS: &[&[&str]] =
+    &[&["root cause", "cause", "원인", "原因"], &["problem", "issue", "bug", "문제", "問題", "问题"], SUBJECT_HEADINGS];
+/// Headings below which stands what a plan is about.
+const SUBJECT_HEADINGS: &[&str] = &["context", "background", "motivation", "why", "배경", "背景", "動機", "동기"];
 
 /// Words of a sentence that says what is wrong, and words that do so only beside others.
 const WRONG: &[&str] = &[
@@ -147,77 +146,73 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
 /// Headings of a plan below which stands what it does.
 const GOAL_HEADINGS: &[&str] =
     &["summary", "overview", "goal", "goals", "objective", "purpose", "목표", "개요", "目的", "概要", "目標", "目标"];
-/// Words of a sentence that says what somebody wants.
+/// Words of a sentence that says what somebody wants of the whole plan.
 const WISHES: &[&str] = &[
-    "we need",
-    "need to",
-    "need a",
-    "needs",
     "we want",
     "user wants",
-    "user asked",
     "user would like",
-    "goal",
-    "idea is",
-    "request is",
-    "this change",
-    "this plan",
-    "this feature",
+    "the goal",
+    "this plan adds",
+    "this change adds",
+    "this feature adds",
     "this adds",
-    "should",
-    "해야",
-    "필요",
-    "추가",
     "したい",
-    "必要",
-    "追加",
-    "需要",
+];
+/// Words of a sentence that says what is not done, what is asked, or how it is at present.
+const NO_GOAL: &[&str] = &[
+    "no",
+    "not",
+    "never",
+    "nothing",
+    "neither",
+    "cannot",
+    "whether",
+    "currently",
+    "않",
+    "없",
+    "현재",
+    "ない",
+    "ません",
+    "現在",
+    "現状",
+    "目前",
+    "不",
+    "没",
 ];
 /// The maximum length of what a plan does, in characters.
 const MAX_GOAL_CHARS: usize = 260;
 
-/// The maximum number of words of such a heading: a longer one is of a part that speaks of a summary.
-const MAX_GOAL_HEADING_WORDS: usize = 4;
-
-/// Returns the sentence of a plan that says what it does: the first one of its summary, or what is wanted in the text about its subject.
+/// Returns the sentence of a plan that says what it does: one that is labelled so, the first one of its summary, or what is wanted in
+/// the text about its subject.
 pub(in crate::extract) fn plan_goal(plan: &str) -> Option<String> {
-    explanation(plan).goal.map(|(_, said)| said)
-}
-
-/// Returns the first sentence of a plan about its subject.
-pub(in crate::extract) fn plan_subject(plan: &str) -> Option<String> {
-    explanation(plan).subject
-}
-
-fn explanation(plan: &str) -> Explanation {
-    let mut said = Explanation::default();
+    let mut goal = Goal::default();
     // The text right below the title speaks of the whole, too.
-    let (mut section, mut level) = (Some(Section::Title), 2);
+    let (mut section, mut level, mut is_first) = (Some(Section::Title), 2, true);
     for line in text::prose_lines(plan) {
         if line.starts_with('#') {
-            said.list_ends();
+            goal.list_ends();
             let depth = line.bytes().take_while(|byte| *byte == b'#').count();
-            let heading = line.to_lowercase();
-            let is_of = |words: &[&str]| text::contains_any_words(&heading, words);
-            let is_short = line.split_whitespace().count() <= MAX_GOAL_HEADING_WORDS;
             // What stands deeper speaks of a part.
             if section != Some(Section::Title) && depth > level {
                 section = None;
                 continue;
             }
-            section = match depth {
-                1 => Some(Section::Title),
-                _ if is_short && is_of(GOAL_HEADINGS) => Some(Section::Goal),
-                _ if is_short && is_of(REASON_HEADINGS[REASON_HEADINGS.len() - 1]) => Some(Section::Subject),
-                _ => None,
+            let heading = text::plain(line).to_lowercase();
+            let heading = heading.trim_end_matches([':', '：', ' ']);
+            section = if is_first && depth == 1 {
+                Some(Section::Title)
+            } else if GOAL_HEADINGS.contains(&heading) {
+                Some(Section::Goal)
+            } else {
+                SUBJECT_HEADINGS.contains(&heading).then_some(Section::Subject)
             };
-            level = depth;
+            (level, is_first) = (depth, false);
         } else if let Some(section) = section {
-            said.read(line, section);
+            goal.read(line, section);
         }
     }
-    said.list_ends();
-    said
+    goal.list_ends();
+    goal.best.map(|(_, said)| said)
 }
 
 /// The sections of a plan that may say what it does.
@@ -231,32 +226,43 @@ enum Section {
     Goal,
 }
 
-/// What was read so far of what a plan does.
-#[derive(Default)]
-struct Explanation {
-    /// The sentence that says best what is wanted, with how well it does that.
-    goal: Option<(u8, String)>,
-    /// The first sentence about the subject.
-    subject: Option<String>,
-    /// A line that leads to a list, with how many entries of it were read.
-    lead: Option<(Section, String, usize)>,
+/// A line that leads to a list, with the entries that were read of it.
+struct List {
+    section: Section,
+    text: String,
+    entries: usize,
 }
 
-impl Explanation {
+/// What was read so far of what a plan does.
+#[derive(Default)]
+struct Goal {
+    /// The sentence that says it best, with how well it does that.
+    best: Option<(u8, String)>,
+    list: Option<List>,
+    /// Whether the first sentence of a summary was read.
+    is_summed_up: bool,
+}
+
+impl Goal {
     fn read(&mut self, line: &str, section: Section) {
         if let Some(entry) = list_entry(line) {
-            if let Some((_, lead, entries)) = &mut self.lead {
-                lead.push_str(if *entries == 0 { " " } else { "; " });
-                lead.push_str(text::plain(entry).trim_end_matches('.'));
-                *entries += 1;
+            // One that is too long is not told.
+            if let Some(list) = self.list.as_mut().filter(|list| list.text.chars().count() <= MAX_GOAL_CHARS) {
+                list.text.push_str(if list.entries == 0 { " " } else { "; " });
+                list.text.push_str(text::plain(entry).trim_end_matches('.'));
+                list.entries += 1;
             }
             return;
         }
         self.list_ends();
-        for sentence in text::sentences(line) {
+        let is_quote = line.starts_with(['>', '"', '“', '「', '<']);
+        for sentence in text::sentences(line).into_iter().filter(|_| !is_quote) {
+            // Behind its first sentence, a summary goes into parts.
+            let section = if section == Section::Goal && self.is_summed_up { Section::Subject } else { section };
+            self.is_summed_up |= section == Section::Goal;
             if sentence.ends_with([':', '：']) {
-                self.lead = Some((section, sentence, 0));
-            } else if !prose::is_pointer(&sentence.to_lowercase()) && !prose::is_narration(&sentence) {
+                self.list = Some(List { section, text: sentence, entries: 0 });
+            } else if !prose::is_pointer(&sentence.to_lowercase()) {
                 self.offer(section, &sentence);
             }
         }
@@ -264,36 +270,42 @@ impl Explanation {
 
     /// Ends a list, which is told whole or not at all.
     fn list_ends(&mut self) {
-        if let Some((section, said, _)) = self.lead.take().filter(|(_, _, entries)| *entries > 1) {
-            self.offer(section, &said);
+        if let Some(list) = self.list.take().filter(|list| list.entries > 1) {
+            self.offer(list.section, &list.text);
         }
     }
 
-    fn offer(&mut self, section: Section, said: &str) {
+    /// Takes a sentence, or a list with its lead, if it says better than the one before what the plan does.
+    fn offer(&mut self, section: Section, sentence: &str) {
         const LABELS: [&str; 4] = ["Goal: ", "Goal - ", "Objective: ", "Summary: "];
-        let unlabelled = LABELS.iter().find_map(|label| said.strip_prefix(label));
-        let is_labelled = unlabelled.is_some();
-        let said = unlabelled.unwrap_or(said);
-        let lower = said.to_lowercase();
+        let labelled = LABELS.iter().find_map(|label| sentence.strip_prefix(label));
+        let said = labelled.unwrap_or(sentence);
+        let lower = said.to_lowercase().replace('’', "'");
         let least = if said.is_ascii() { 30 } else { 15 };
         let fits = (least..=MAX_GOAL_CHARS).contains(&said.chars().count());
-        if !fits || said.ends_with(['?', '？']) || (lower.contains("already") && signs::says_finished(&lower)) {
+        if !fits || said.ends_with(['?', '？', ',']) || (lower.contains("already") && signs::says_finished(&lower)) {
             return;
         }
         // What the entries of a list wish is only a part.
         let lead = lower.split_once(": ").map_or(lower.as_str(), |(lead, _)| lead);
-        let wishes = is_labelled || text::contains_any_words(lead, WISHES);
+        let wishes = text::contains_any_words(lead, WISHES) || (lead.len() < lower.len() && lead.ends_with("we need to"));
+        let is_barred = || {
+            let words: String = lower.split('`').step_by(2).collect();
+            words.contains("n't") || text::contains_any_words(&words, NO_GOAL)
+        };
+        let is_goal = wishes || (section == Section::Goal && !prose::is_narration(said));
+        if labelled.is_none() && (!is_goal || is_barred()) {
+            return;
+        }
         // A summary says it in its first sentence, and other text where it says what is wanted.
         let score = match section {
+            _ if labelled.is_some() => 4,
             Section::Goal => 3,
             Section::Subject => 2,
             Section::Title => 1,
         };
-        if (wishes || section == Section::Goal) && self.goal.as_ref().is_none_or(|(known, _)| score > *known) {
-            self.goal = Some((score, said.to_owned()));
-        }
-        if section == Section::Subject && self.subject.is_none() {
-            self.subject = Some(said.to_owned());
+        if self.best.as_ref().is_none_or(|(known, _)| score > *known) {
+            self.best = Some((score, said.to_owned()));
         }
     }
 }
@@ -304,5 +316,5 @@ fn list_entry(line: &str) -> Option<&str> {
         let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
         (rest.len() < line.len()).then_some(rest)?.strip_prefix(['.', ')'])?.strip_prefix(' ')
     };
-    ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).or_else(numbered).map(str::trim)
+    ["- ", "* ", "• ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).or_else(numbered).map(str::trim)
 }

@@ -805,16 +805,37 @@ fn a_plan_says_what_it_does() {
                 ### Summary\n\nFile: the slip of the night till, read by all.";
     assert_eq!(goal(wish).as_deref(), Some("We want the date on each of them."));
     let list =
-        "# Slips\n\n## Goal\n\nWe need to:\n1. Print the date\n2. Print the name of the till.\n\n## Steps\n\n1. Print it";
+        "# Slips\n\n## 1. Goal:\n\nWe need to:\n1. Print the date\n+ Print the name of the till.\n\n## Steps\n\n1. Print it";
     assert_eq!(goal(list).as_deref(), Some("We need to: Print the date; Print the name of the till"));
-    let labelled = "# Slips\n\n## Context\n\nThe slips have no date.\n\n**Goal**: Print the date on each of the slips.";
+    let labelled = "# Slips\n\n## Context\n\nThe slips have no date. We want the till to be quick.\n\n\
+                    **Goal**: Print the date on each of the slips.";
     assert_eq!(goal(labelled).as_deref(), Some("Print the date on each of the slips."));
-    let subject =
-        "# Slips\n\n## Context\n\nThe slips of the night till show all of its sums.\n\n## Steps\n\nWe need to fold them.";
-    assert_eq!(
-        (goal(subject), plan_subject(subject).as_deref()),
-        (None, Some("The slips of the night till show all of its sums."))
-    );
+    let user = "# Slips\n\n## Context\n\nThe slips are white. The user wants to see the date on each slip.";
+    assert_eq!(goal(user).as_deref(), Some("The user wants to see the date on each slip."));
+}
+
+#[test]
+fn what_a_plan_says_beside_its_goal_is_not_its_goal() {
+    for plan in [
+        "## Non-goals\n\nChanging the layout of the receipt printer in any way.",
+        "# Slips\n\n## 非目标\n\n在收据上打印日期和收银台名称以及更多内容。",
+        "# Slips\n\n## Test Summary\n\nAll twelve tests of the till pass on the main branch.",
+        "# Slips\n\n## Context\n\nThe slips of the night till show all of its sums.",
+        "# Slips\n\n## Context\n\nClosing the till needs to handle the case where two drawers are open.",
+        "# Slips\n\nYou should read the manual of the printer before you start.",
+        "# Slips\n\nThis plan adds none of what was asked, and not the date:\n- the name of the till\n- the date",
+        "# Slips\n\n## Summary\n\nNo file of the cart has to be touched for the date.",
+        "# Slips\n\n## Summary\n\n\"Print the name of the till on each slip of the day.\"",
+        "# Slips\n\n## Summary\n\n> Print the name of the till on each slip of the day.",
+        "# Slips\n\n## 개요\n\n현재 계산대는 하루에 영수증을 백 장 인쇄한다.",
+        "# Slips\n\n## Steps\n\nFold it.\n\n# Appendix\n\nWe want the drawer to open once for each slip.",
+    ] {
+        assert_eq!(plan_goal(plan), None, "{plan}");
+    }
+    let both = "# Slips\n\n## Architecture Overview\n\nThe till prints, and the drawer opens.\n\n## Goal\n\nPrint the date on each slip.";
+    assert_eq!(plan_goal(both), None, "too short");
+    let both = both.replace("each slip.", "each slip of the night till.");
+    assert_eq!(plan_goal(&both).as_deref(), Some("Print the date on each slip of the night till."));
 }
 
 #[test]

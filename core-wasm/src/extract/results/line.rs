@@ -172,10 +172,17 @@ fn was_before(statement: &Statement) -> bool {
 
 /// Returns whether a statement says what was wrong before the agent changed files in the same turn.
 fn was_wrong(statement: &Statement) -> bool {
-    const AGAINST: [&str; 4] = [" but ", " however", "insufficient", " should "];
+    const AGAINST: [&str; 3] = ["valid point", "fair point", "insufficient"];
+    const BESIDE_BUT: [&str; 3] = ["actually", "needs", "expects"];
+    const HOLDS: [&str; 7] = ["stay", "stays", "keep", "keeps", "must", "so it", "not only"];
     let lower = statement.text.to_lowercase();
+    let is_against = || {
+        text::contains_any_words(&lower, &AGAINST)
+            || (lower.contains(" but ") && text::contains_any_words(&lower, &BESIDE_BUT))
+    };
     was_before(statement)
-        && (signs::finds_fault(&lower) || signs::is_failing(&lower) || text::contains_any(&lower, &AGAINST))
+        && (signs::finds_fault(&lower) || signs::is_failing(&lower) || is_against())
+        && !text::contains_any_words(&lower, &HOLDS)
         && !signs::tells_limit(&lower)
         && !signs::excuses(&lower)
 }

@@ -14,6 +14,8 @@ use crate::text;
 const MIN_TOLD_CHARS: usize = 160;
 /// The length from which an answer says what came of the work, in characters.
 const MIN_END_CHARS: usize = 60;
+/// Words with which the agent says what it decided to leave as it is.
+const DECIDED: [&str; 9] = ["on purpose", "leave", "left", "leaving", "keep", "keeping", "kept", "stay", "stays"];
 /// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
 const MAX_CHORE_CHARS: u32 = 12;
 
@@ -186,8 +188,8 @@ impl Results {
         chosen
     }
 
-    /// Adds the body of a commit where no answer tells the work that it contains. What the agent said before its last changes goes: it
-    /// may have decided otherwise since.
+    /// Adds the body of a commit where no answer tells the work that it contains. If it says enough, what the agent said before its last
+    /// changes goes: it may have decided otherwise since.
     pub(super) fn with_commit_bodies(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         let mut first = 0;
         for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.committed) {
@@ -204,29 +206,38 @@ impl Results {
             let is_named = chosen.iter().any(|place| place.0 == at && statement(place).voice == Voice::Commit);
             let is_body = |number: &usize| {
                 let it = &turn.statements[*number];
-                it.voice == Voice::Commit && it.place > 0
+                it.voice == Voice::Commit && it.place > 0 && !it.text.starts_with("This reverts commit ")
             };
             let body: Vec<usize> = (0..turn.statements.len()).filter(is_body).collect();
             let is_edited = || self.turns[work.clone()].iter().any(|turn| turn.edited);
             if answer >= MIN_END_CHARS || !is_named || body.is_empty() || !is_edited() {
                 continue;
             }
+            let added = body.into_iter().filter(|number| !chosen.contains(&(at, *number)));
+            let added = self.fitting(at, added.collect::<Vec<_>>().into_iter(), MAX_COMMIT_LIST);
+            let added_chars: usize = added.iter().map(|place| statement(place).text.chars().count()).sum();
+            chosen.extend(added.iter().copied());
+            if added_chars < MIN_END_CHARS {
+                continue;
+            }
             let is_way = |it: &Statement| {
+                let lower = it.text.to_lowercase();
                 it.voice == Voice::Work
                     && it.is_before_edit
                     && it.form == Form::Sentence
-                    && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
+                    && prose::signs(&lower).0 < MIN_CAUSE
+                    && !text::contains_any_words(&lower, &DECIDED)
             };
             let mut gone: Option<&Statement> = None;
             chosen.retain(|place| {
                 let it = statement(place);
-                // What goes on behind such a sentence goes with it.
-                let is_gone = work.contains(&place.0) && (is_way(it) || gone.is_some_and(|before| it.follows(before)));
+                // What goes on behind such a sentence goes with it, unless it decides something.
+                let goes_on = || gone.is_some_and(|before| it.follows(before));
+                let is_decided = || text::contains_any_words(&it.text.to_lowercase(), &DECIDED);
+                let is_gone = work.contains(&place.0) && (is_way(it) || (goes_on() && !is_decided()));
                 gone = is_gone.then_some(it);
                 !is_gone
             });
-            let added = body.into_iter().filter(|number| !chosen.contains(&(at, *number)));
-            chosen.extend(self.fitting(at, added.collect::<Vec<_>>().into_iter(), MAX_COMMIT_LIST));
         }
         chosen.sort_unstable();
         chosen

@@ -6,7 +6,6 @@ use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
 use crate::extract::signs;
-use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
@@ -186,6 +185,7 @@ impl TurnResult {
 
     /// Returns whether a statement opens the answer, says what was done, and leads to something else than a list.
     pub(super) fn opens_with_deed(&self, number: usize) -> bool {
+        const DEEDS: [&str; 8] = ["added", "changed", "created", "fixed", "removed", "renamed", "replaced", "updated"];
         let statement = &self.statements[number];
         let lower = statement.text.to_lowercase();
         let next = self.statements.get(number + 1);
@@ -194,8 +194,7 @@ impl TurnResult {
             && is_lead(&statement.text)
             && statement.text.chars().count() >= MIN_DEED_CHARS
             && self.opens_answer(statement)
-            && (lower.starts_with("now ") || standing::is_deed(&lower))
-            && !lower.starts_with("based ")
+            && DEEDS.contains(&lower.strip_prefix("i ").unwrap_or(&lower).split(' ').next().unwrap_or_default())
             && !signs::addresses_reader(&lower)
             && !prose::is_narration(&statement.text)
             && next.is_none_or(|next| {

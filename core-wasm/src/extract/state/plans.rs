@@ -10,21 +10,14 @@ use crate::said_by::SaidBy;
 use crate::text;
 
 impl State {
-    /// Records a plan that the user approved, and what it decides.
-    pub(super) fn record_plan(
-        &mut self,
-        plan: &str,
-        said_by: SaidBy,
-        importance: u8,
-        source: &LineRef,
-        settled: &mut Vec<Draft>,
-    ) {
+    /// Records a plan, whatever the user said to it, and what it decides.
+    fn record_plan(&mut self, plan: &str, said_by: SaidBy, importance: u8, source: &LineRef, settled: &mut Vec<Draft>) {
         let Some(title) = human::plan_title(plan) else { return };
         let memory = SessionMemory {
             key: format!("plan:{:08x}", text::hash(&title)),
             kind: "plan".to_owned(),
             content: plan_outline(plan),
-            title: title.clone(),
+            title,
             importance,
             source: source.clone(),
             said_by,
@@ -32,11 +25,6 @@ impl State {
         };
         self.memories.forget(|known| known.key == memory.key);
         self.memories.add(memory, settled);
-        self.plan_explained(plan);
-        // The reason is told with the first request, unless the plan is for a later one.
-        let is_of_request =
-            self.objective.is_empty() || self.objective == self.request || self.request.contains(title.as_str());
-        self.plan_title = if is_of_request { String::new() } else { title };
         // What an earlier version decided that nobody agreed to does not count any more.
         self.memories.forget(|known| known.key.starts_with("planned:") && known.said_by == SaidBy::Agent);
         for decided in prose::decisions(plan) {
@@ -45,12 +33,30 @@ impl State {
         self.record_findings(plan, source, settled);
     }
 
+    /// Records a plan that the user approved or handed over. One that waits, or was refused, says nothing of what is carried out.
+    pub(super) fn plan_taken_up(
+        &mut self,
+        plan: &str,
+        said_by: SaidBy,
+        importance: u8,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        self.undone.plan_accepted(plan);
+        self.record_plan(plan, said_by, importance, source, settled);
+        let Some(title) = human::plan_title(plan) else { return };
+        self.plan_explained(plan);
+        // The reason is told with the first request, unless the plan is for a later one.
+        let is_of_request =
+            self.objective.is_empty() || self.objective == self.request || self.request.contains(title.as_str());
+        self.plan_title = if is_of_request { String::new() } else { title };
+    }
+
     /// Records why a plan is carried out, or what it does if it does not say that.
     pub(super) fn plan_explained(&mut self, plan: &str) {
         let reason = human::plan_reason(plan);
         self.plan_goal = if reason.is_none() { human::plan_goal(plan).unwrap_or_default() } else { String::new() };
-        let subject = || human::plan_subject(plan).filter(|_| self.plan_goal.is_empty());
-        self.plan_reason = reason.or_else(subject).unwrap_or_default();
+        self.plan_reason = reason.unwrap_or_default();
     }
 
     /// Records that the user did not agree to a plan, for this reason or none. Returns the plan's title.

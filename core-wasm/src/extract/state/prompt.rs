@@ -103,8 +103,7 @@ impl State {
             }
         }
         if let Some(plan) = human::plan(prompt).map(commits::unwrapped) {
-            self.undone.plan_accepted(&plan);
-            self.record_plan(&plan, agreed_by, 35, source, settled);
+            self.plan_taken_up(&plan, agreed_by, 35, source, settled);
         }
     }
 

@@ -133,8 +133,7 @@ impl State {
         }
         self.request = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
         if let Some(plan) = human::plan(text) {
-            self.undone.plan_accepted(plan);
-            self.record_plan(plan, SaidBy::Human, 35, source, settled);
+            self.plan_taken_up(plan, SaidBy::Human, 35, source, settled);
         }
     }
 }

@@ -63,8 +63,7 @@ impl State {
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let source = line_ref(line);
                 let plan = commits::unwrapped(&plan);
-                self.undone.plan_accepted(&plan);
-                self.record_plan(&plan, SaidBy::Agreed, 50, &source, settled);
+                self.plan_taken_up(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Agent if !is_error => {
                 self.evidence.may_have_run_all();
