@@ -1,7 +1,7 @@
 //! What the user says beside the number or letter of an option: "3, but opened by default".
 
+use super::behind::{contains_id, follows_choice, turns_choice};
 use super::listed::ProposedOption;
-use super::{contains_id, follows_choice, turns_choice};
 use crate::extract::{human, prose};
 use crate::text;
 

@@ -1,5 +1,6 @@
 //! Resolves the user's answer against the options that the agent proposed in prose.
 
+mod behind;
 mod beside;
 mod items;
 mod listed;
@@ -9,6 +10,7 @@ mod subject;
 
 use super::{clean, human, prose, questions, standing};
 use crate::text;
+use behind::{contains_id, follows_choice};
 use beside::said_beside;
 pub(super) use items::{names_item, picked_items};
 use listed::{
@@ -531,57 +533,6 @@ fn begins_with_id(lower: &str, id: &str) -> bool {
     lower.strip_prefix(id).is_some_and(|rest| rest.starts_with(marks) && is_short(rest) && follows_choice(rest))
 }
 
-/// Returns whether the text behind a number or letter leaves it the choice of an option: none, a mark, what limits it, or a verdict.
-/// "2 tests fail" counts something, and "2 would be wrong" takes nothing.
-fn follows_choice(rest: &str) -> bool {
-    const VERDICTS: [&str; 33] = [
-        "is correct",
-        "is right",
-        "is fine",
-        "is good",
-        "is better",
-        "is best",
-        "is the way",
-        "is what i",
-        "is my",
-        "sounds good",
-        "sounds right",
-        "sounds fine",
-        "sounds like",
-        "looks good",
-        "looks right",
-        "looks fine",
-        "looks like",
-        "seems good",
-        "seems right",
-        "seems fine",
-        "seems like",
-        "does seem like",
-        "does seem fine",
-        "makes sense",
-        "please",
-        "pls",
-        "thanks",
-        "for",
-        "first",
-        "then",
-        "because",
-        "since",
-        "as",
-    ];
-    let Some(words) = rest.strip_prefix(' ').map(|words| words.trim_start().to_ascii_lowercase()) else { return true };
-    !words.starts_with(|c: char| c.is_ascii_alphabetic())
-        || turns_choice(&words)
-        || VERDICTS.iter().any(|verdict| text::starts_with_words(&words, verdict))
-}
-
-/// Returns whether what is said behind an option limits or changes it by its first word.
-fn turns_choice(said: &str) -> bool {
-    const TURNS: [&str; 10] = ["but", "and", "though", "except", "only", "just", "with", "without", "plus", "unless"];
-    let lower = said.to_lowercase();
-    TURNS.iter().any(|word| text::starts_with_words(&lower, word))
-}
-
 /// Returns whether a short prompt begins with the letter and a particle or an ending with which Korean and Japanese take something:
 /// "Aにしよう", "B로 가자".
 fn takes_by_particle(prompt: &str, id: &str) -> bool {
@@ -672,15 +623,6 @@ fn accepts(lower: &str, id: &str) -> bool {
         .strip_prefix(id)
         .and_then(|rest| rest.strip_prefix(' '))
         .is_some_and(|rest| VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict)))
-}
-
-/// Returns whether the text contains `id` without an adjacent ASCII letter or digit, or a dot before it.
-fn contains_id(text: &str, id: &str) -> bool {
-    text.match_indices(id).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + id.len()..].chars().next();
-        before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '.') && after.is_none_or(|c| !c.is_ascii_alphanumeric())
-    })
 }
 
 fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {

@@ -1,0 +1,63 @@
+//! What stands around the number or letter of an option, and whether it leaves it a choice.
+
+use crate::text;
+
+/// Returns whether the text contains `id` without an adjacent ASCII letter or digit, or a dot before it.
+pub(super) fn contains_id(text: &str, id: &str) -> bool {
+    text.match_indices(id).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + id.len()..].chars().next();
+        before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '.') && after.is_none_or(|c| !c.is_ascii_alphanumeric())
+    })
+}
+
+/// Returns whether the text behind a number or letter leaves it the choice of an option: none, a mark, what limits it, or a verdict.
+/// "2 tests fail" counts something, and "2 would be wrong" takes nothing.
+pub(super) fn follows_choice(rest: &str) -> bool {
+    const VERDICTS: [&str; 33] = [
+        "is correct",
+        "is right",
+        "is fine",
+        "is good",
+        "is better",
+        "is best",
+        "is the way",
+        "is what i",
+        "is my",
+        "sounds good",
+        "sounds right",
+        "sounds fine",
+        "sounds like",
+        "looks good",
+        "looks right",
+        "looks fine",
+        "looks like",
+        "seems good",
+        "seems right",
+        "seems fine",
+        "seems like",
+        "does seem like",
+        "does seem fine",
+        "makes sense",
+        "please",
+        "pls",
+        "thanks",
+        "for",
+        "first",
+        "then",
+        "because",
+        "since",
+        "as",
+    ];
+    let Some(words) = rest.strip_prefix(' ').map(|words| words.trim_start().to_ascii_lowercase()) else { return true };
+    !words.starts_with(|c: char| c.is_ascii_alphabetic())
+        || turns_choice(&words)
+        || VERDICTS.iter().any(|verdict| text::starts_with_words(&words, verdict))
+}
+
+/// Returns whether what is said behind an option limits or changes it by its first word.
+pub(super) fn turns_choice(said: &str) -> bool {
+    const TURNS: [&str; 10] = ["but", "and", "though", "except", "only", "just", "with", "without", "plus", "unless"];
+    let lower = said.to_lowercase();
+    TURNS.iter().any(|word| text::starts_with_words(&lower, word))
+}
