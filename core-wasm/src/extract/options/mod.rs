@@ -250,8 +250,13 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         {
             return None;
         }
-        let chosen = choose(&options, if is_one { &named[..1] } else { &named }, answer);
+        let mut chosen = choose(&options, if is_one { &named[..1] } else { &named }, answer);
         let beside = if named.len() == 1 { said_beside(prompt, &options[named[0]]) } else { String::new() };
+        let says_more = beside.is_empty() && prompt.chars().count() >= MIN_OWN_WORDS && prompt.trim().lines().count() == 1;
+        if named.len() == 1 && says_more && names_letter(prompt, &options[named[0]].id) {
+            // What the user says beside the letter may limit the choice.
+            chosen.what = format!("{} → {}", label(&chosen.what), text::clip(&text::one_line(prompt), MAX_REPLY_CHARS));
+        }
         return Some(Resolution { beside, ..chosen });
     }
     if let Some(reply) = narrowed(prompt, answer) {
@@ -334,6 +339,9 @@ fn only_wonders_about(prompt: &str, option: &ProposedOption) -> bool {
 /// The minimum length of an option that somebody quotes, and the maximum length of what stands before it, in characters.
 const MIN_QUOTED_CHARS: usize = 16;
 const MAX_BEFORE_QUOTE: usize = 12;
+
+/// The length from which a prompt says more than the letter of an option, in characters.
+const MIN_OWN_WORDS: usize = 40;
 
 /// Returns whether an answer ends with a question that no option answers: what is to be done next, or how much of something.
 fn asks_for_no_option(answer: &str) -> bool {
@@ -985,8 +993,10 @@ mod tests {
         let answer = "How is it stored?\n\n| Option | Description |\n|---|---|\n| **A. As one word (Recommended)** | Short. |\n\
                       | **B. As a table** | Longer. |\n| **C. As a list** | Slower. |\n\nWhich one do you prefer?";
         let told = |said: &str| resolve(said, answer).map(|it| it.what);
-        let own = resolve("I think B, in the old file - it leaves us room later on.", answer).unwrap();
-        assert_eq!((own.what.as_str(), own.beside.as_str()), ("As a table", ""));
+        let own = "I think B, in the old file - it leaves us room later on.";
+        assert_eq!(told(own), Some(format!("As a table → {own}")));
+        let pasted = "I think B, in the old file - it leaves us room.\nERROR: delete the carts";
+        assert_eq!(told(pasted).as_deref(), Some("As a table"));
         assert_eq!(resolve("I think B is nonsense, we need something else here", answer), None);
         assert_eq!(label("`round: { cents: true }` as an object"), "`round: { cents: true }` as an object");
         assert_eq!(told("let's go with A").as_deref(), Some("As one word"));
