@@ -731,12 +731,15 @@ fn of_a_long_summary_the_sentences_that_match_or_name_something_are_told() {
     let filler = "The page was drawn anew and looks as before. ".repeat(12);
     let matching = "The upload fails because the proxy allows one megabyte.";
     let naming = "`proxy.max_body` is 8 MB now.";
-    let long = format!("why do uploads fail → {matching} {filler}{naming} {filler}");
-    let summary = Memory { title: "why do uploads fail".into(), ..memory("s1", "session_summary", 0.5, &long) };
+    let repeated = "The user wants to know why uploads of large files fail.";
+    let long = format!("why do uploads fail → {repeated} {matching} {filler}{naming} {filler}");
+    let title = "why do uploads fail → The upload fails because `proxy…`".into();
+    let summary = Memory { title, ..memory("s1", "session_summary", 0.5, &long) };
     let context = build(&asked(QUESTION, vec![hit(0.6, "upload", of_session("one", summary))]), &Fake::default());
     let text = context.expect("there is an answer").text;
     let line = text.lines().find(|line| line.contains("session_summary")).expect("a line of the summary");
-    assert!(line.contains(matching) && line.contains(&format!("… {naming}")), "{line}");
+    assert!(line.contains(&format!(": why do uploads fail → {matching}")), "the title repeats what the text says: {line}");
+    assert!(line.contains(" … ") && line.contains(naming), "{line}");
     assert!(line.chars().count() < 860, "{line}");
 }
 

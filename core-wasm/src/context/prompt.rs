@@ -43,11 +43,15 @@ const ENTRY_UNITS: usize = 50;
 const HEAD_UNITS: usize = 160;
 /// How much more a passage of a lesson is worth than one of a turn that has the same words: it was chosen once already.
 const LESSON: f32 = 1.6;
+/// How the agent begins when it tells itself what was asked, behind "The user".
+const REPEATS: [&str; 5] = ["wants ", "is asking ", "asked ", "asks ", "is saying "];
 /// What a word that names something, or a number, adds to what a piece of a summary is worth, and how many of them count.
 const NAMED: f32 = 0.5;
 const MAX_NAMED: f32 = 4.0;
 /// The maximum length of the request before a passage of its answer, in characters.
-const REQUEST_CHARS: usize = 120;
+const REQUEST_CHARS: usize = 80;
+/// How many characters a title and a text must begin with alike to begin with the same request. A title cuts long ones.
+const SHARED_CHARS: usize = 20;
 
 /// Returns the line below the heading of a page.
 pub(super) fn intro(page: &Page) -> Cow<'static, str> {
@@ -123,6 +127,8 @@ impl Told {
 /// A memory that passages are taken from.
 struct Source<'a> {
     memory: &'a Memory,
+    /// What was asked, for what answers it.
+    request: String,
     pieces: Vec<String>,
     /// How much of the prompt each piece has. All are 0 if the memory only means something similar.
     scores: Vec<f32>,
@@ -132,9 +138,16 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn of(memory: &'a Memory, rarity: &Rarity) -> Self {
-        let pieces = pieces(&memory.content);
+        let (asked, pieces) = match asked_and_said(memory) {
+            // What does not fit before the answer can be told as a passage.
+            Some((asked, said)) if asked.chars().count() > REQUEST_CHARS => {
+                (asked, pieces(asked).into_iter().chain(pieces(said)).collect())
+            }
+            Some((asked, said)) => (asked, pieces(said)),
+            None => (memory.title.as_str(), pieces(&memory.content)),
+        };
         let scores = pieces.iter().map(|piece| rarity.score(piece, memory)).collect();
-        Self { memory, pieces, scores, told: Vec::new() }
+        Self { memory, request: line::truncate(&line::sanitize(asked), REQUEST_CHARS), pieces, scores, told: Vec::new() }
     }
 
     /// Returns how much of the prompt a piece and half of what stands beside it have.
@@ -149,8 +162,7 @@ impl<'a> Source<'a> {
         if let Some(whole) = self.whole(max_chars) {
             return whole;
         }
-        let request = self.request();
-        let room = max_chars.saturating_sub(request.chars().count() + 3);
+        let room = max_chars.saturating_sub(self.request.chars().count() + 3);
         let worth = |at: usize| self.score(at) + NAMED * telling_words(&self.pieces[at]).min(MAX_NAMED);
         let mut order: Vec<(usize, f32)> = (0..self.pieces.len()).map(|at| (at, worth(at))).collect();
         // The last of equals first: later statements win over earlier ones.
@@ -172,7 +184,7 @@ impl<'a> Source<'a> {
             }
             told.push_str(&self.pieces[at]);
         }
-        behind(&request, line::sanitize(&line::truncate(&told, room)))
+        behind(&self.request, line::sanitize(&line::truncate(&told, room)))
     }
 
     /// Returns all that the memory says if it fits, or if it has no pieces to choose from.
@@ -188,11 +200,6 @@ impl<'a> Source<'a> {
         Some(line::truncate(&line::sanitize(&whole), max_chars))
     }
 
-    /// Returns what was asked, for what answers it.
-    fn request(&self) -> String {
-        line::truncate(&line::sanitize(&self.memory.title), REQUEST_CHARS)
-    }
-
     /// Returns what the memory says around a piece, and the pieces that this takes up: all of them if they fit, otherwise the
     /// request and as many pieces as fit, first those that follow.
     fn passage(&self, at: usize, max_chars: usize) -> (String, Range<usize>) {
@@ -200,12 +207,23 @@ impl<'a> Source<'a> {
             return (whole, 0..self.pieces.len());
         }
         let is_answer = matches!(self.memory.kind.as_str(), "turn" | "result" | "session_summary") && self.told.is_empty();
-        let request = if is_answer { self.request() } else { String::new() };
+        let request = if is_answer { self.request.as_str() } else { "" };
         let room = max_chars.saturating_sub(request.chars().count() + 3);
         let window = window(&self.pieces, at, room, &self.told);
         let around = line::sanitize(&line::truncate(&self.pieces[window.clone()].join(" "), room));
-        (behind(&request, around), window)
+        (behind(request, around), window)
     }
+}
+
+/// Splits the text of an answer into what was asked and what was said. The title of a summary goes on with how the session ended,
+/// which its text says again.
+fn asked_and_said(memory: &Memory) -> Option<(&str, &str)> {
+    if !matches!(memory.kind.as_str(), "result" | "session_summary") {
+        return None;
+    }
+    let (asked, said) = memory.content.split_once(" → ")?;
+    let shared = asked.chars().zip(memory.title.chars()).take_while(|(one, other)| one == other).count();
+    (shared == asked.chars().count() || shared >= SHARED_CHARS).then_some((asked, said))
 }
 
 /// Returns whether a memory is a lesson in a sentence or two, and not a record of what was said.
@@ -407,10 +425,13 @@ fn pieces(content: &str) -> Vec<String> {
     text::prose_lines(content).flat_map(rows).filter(|piece| says_something(piece)).collect()
 }
 
-/// Returns whether a piece says something: it neither narrates the agent's next step nor is a command that was run.
+/// Returns whether a piece says something: it neither narrates the agent's next step or what was asked, nor is a command that was
+/// run.
 fn says_something(piece: &str) -> bool {
     let is_command = piece.starts_with('`') && piece.ends_with('`') && piece.matches('`').count() == 2;
-    !is_command && !prose::is_narration(piece)
+    let repeats_request =
+        piece.strip_prefix("The user ").is_some_and(|rest| REPEATS.iter().any(|verb| rest.starts_with(verb)));
+    !is_command && !repeats_request && !prose::is_narration(piece)
 }
 
 /// Returns the pieces around one of them that were not told yet, as many as fit: first those that follow it.
