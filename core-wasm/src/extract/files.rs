@@ -344,6 +344,15 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
 }
 
+/// Returns whether a file is code that is compiled, run or tested.
+pub(crate) fn is_code(path: &str) -> bool {
+    const ENDS: [&str; 29] = [
+        "rs", "go", "ts", "tsx", "js", "jsx", "mjs", "cjs", "mts", "cts", "py", "rb", "java", "kt", "swift", "c", "cc",
+        "cpp", "h", "hpp", "cs", "php", "scala", "ex", "exs", "zig", "vue", "svelte", "dart",
+    ];
+    path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).is_some_and(|(_, end)| ENDS.contains(&end))
+}
+
 /// Hashes the lines that are long enough to be significant.
 fn lines(text: &str) -> Vec<u32> {
     text.lines().map(str::trim).filter(|line| line.len() >= 6).take(400).map(text::hash).collect()

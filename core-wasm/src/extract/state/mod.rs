@@ -114,6 +114,8 @@ pub(super) struct State {
     pub(super) tags: Vec<String>,
     /// The numbers of the pull requests that are merged.
     pub(super) merged: Vec<u32>,
+    /// The numbers of the pull requests that are drafts.
+    pub(super) drafts: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
     pub(super) hashes: Vec<(String, String)>,
     /// The latest test counts, and whether that run covered named files only.
