@@ -7,6 +7,7 @@ use super::commands;
 use super::commits;
 use super::failures;
 use super::labels::Labels;
+use super::references;
 use super::undone::Push;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
@@ -66,6 +67,11 @@ pub(super) struct Evidence {
     has_looked_at_ci: bool,
     /// Whether something was pushed since then.
     is_push_unseen: bool,
+    /// Whether comments on a pull request were read, and whether the session ever answered some.
+    has_read_comments: bool,
+    has_answered_comments: bool,
+    /// Whether code was changed since then.
+    has_changed_for_comments: bool,
     /// Whether files were changed since something was pushed.
     is_ci_before_edit: bool,
 }
@@ -75,6 +81,7 @@ impl Evidence {
     /// says nothing of it.
     pub(super) fn file_changed(&mut self, is_code: bool, can_run: bool) {
         self.has_code |= is_code;
+        self.has_changed_for_comments |= is_code && self.has_read_comments;
         self.checks_aged(is_code);
         (self.are_tests_old, self.is_push_old, self.is_ci_before_edit) = (true, true, true);
         self.is_never_run |= can_run;
@@ -101,6 +108,7 @@ impl Evidence {
     /// Records that the pull request was merged, so that nobody has to wait for what was pushed to it.
     pub(super) fn merged(&mut self) {
         self.is_push_unseen = false;
+        self.has_changed_for_comments = false;
     }
 
     /// Records that somebody looked at the result in a browser or with the editor's own checks.
@@ -177,6 +185,8 @@ impl Evidence {
             (self.pushed_to, self.is_push_old) = (branch, false);
             (self.is_ci_old, self.is_push_unseen) = (true, true);
         }
+        self.has_answered_comments |= references::writes_comment(command);
+        self.has_read_comments |= references::reads_comments(command, output);
         if ci::looks(command) {
             (self.has_looked_at_ci, self.is_push_unseen) = (true, false);
         }
@@ -274,6 +284,9 @@ impl Evidence {
         let is_of_request = has_pull_request && !matches!(self.pushed_to.as_str(), "main" | "master");
         if has_pushed && self.is_push_unseen && (self.has_looked_at_ci || is_of_request) {
             items.push(labels.ci_not_since.to_owned());
+        }
+        if self.has_changed_for_comments && !self.has_answered_comments {
+            items.push(labels.comments_unanswered.to_owned());
         }
         items
     }
@@ -436,6 +449,17 @@ mod tests {
         assert_eq!(items(&evidence), ["pushed to `cart`", "CI not looked at since"]);
         evidence.merged();
         assert_eq!(items(&evidence), ["pushed to `cart`"]);
+    }
+
+    #[test]
+    fn comments_that_were_worked_on_and_not_answered() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("gh api repos/o/shop/pulls/7/comments", "[{}]", true, false);
+        assert!(items(&evidence).is_empty(), "nothing was changed for them");
+        evidence.file_changed(true, true);
+        assert_eq!(items(&evidence), ["PR comments read, not answered"]);
+        evidence.command_ran("gh pr comment 7 --body Fixed", "", true, false);
+        assert!(items(&evidence).is_empty());
     }
 
     #[test]

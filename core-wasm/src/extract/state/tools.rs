@@ -92,7 +92,9 @@ impl State {
                     && tool_use.name.starts_with("mcp__")
                     && tool_use.name.to_ascii_lowercase().contains("issue") =>
             {
+                let filed = self.references.filed().count();
                 self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
+                self.issues_filed_since(filed);
             }
             Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
                 self.undone.looked();
@@ -195,7 +197,9 @@ impl State {
         self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
         if !failed {
+            let filed = self.references.filed().count();
             self.references.command_ran(command, output, self.turns);
+            self.issues_filed_since(filed);
             self.draft_seen(command, output);
         }
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
@@ -261,6 +265,13 @@ impl State {
         if !partly || self.tests.is_none_or(overrides) {
             self.tests = Some((counts, partly));
             self.evidence.tests_ran();
+        }
+    }
+
+    /// Records that the request was begun if there are more than that many issues that the session filed.
+    fn issues_filed_since(&mut self, known: usize) {
+        if self.references.filed().count() > known {
+            self.undone.begun();
         }
     }
 
