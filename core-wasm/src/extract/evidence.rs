@@ -41,6 +41,8 @@ struct Check {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Evidence {
     checks: Vec<Check>,
+    /// The scripts of tests that the session wrote and that never ran, in the order of the file.
+    new_scripts: Vec<String>,
     /// The branch to which the work was pushed last. May be empty.
     pushed_to: String,
     /// Whether files were changed since then.
@@ -85,6 +87,19 @@ impl Evidence {
         self.checks_aged(is_code);
         (self.are_tests_old, self.is_push_old, self.is_ci_before_edit) = (true, true, true);
         self.is_never_run |= can_run;
+    }
+
+    /// Records the lines that a change of a file adds or removes, which may be scripts of tests.
+    pub(super) fn scripts_written(&mut self, file: &str, lines: &[(bool, String)]) {
+        let name = |line: &'_ (bool, String)| commands::test_script(file, &line.1).map(str::to_owned);
+        let of = |is_added: bool| lines.iter().filter(move |line| line.0 == is_added).filter_map(name);
+        let (added, removed): (Vec<String>, Vec<String>) = (of(true).collect(), of(false).collect());
+        self.new_scripts.retain(|script| added.contains(script) || !removed.contains(script));
+        for script in added {
+            if !removed.contains(&script) && !self.new_scripts.contains(&script) && self.new_scripts.len() < MAX_CHECKS {
+                self.new_scripts.push(script);
+            }
+        }
     }
 
     /// Records a change of code outside of the project's folder, such as in another checkout.
@@ -179,6 +194,7 @@ impl Evidence {
             self.ran();
         }
         self.has_checked |= commands::may_check(command) || commands::hook_reports(command, output);
+        self.new_scripts.retain(|script| !command.split([' ', '"', '\'', ';', '\n']).any(|word| word == script));
         // A quiet push does not say where to.
         self.is_ci_before_edit &= failed || !command.contains("push");
         if let Some(branch) = commits::pushed_branch(command, output) {
@@ -261,6 +277,9 @@ impl Evidence {
         let mut items: Vec<String> =
             new.into_iter().filter(|check| check.name != SOME_TESTS || !has_all).map(verdict).collect();
         items.extend(self.unchecked(&old, labels));
+        if !self.new_scripts.is_empty() {
+            items.push(labels.scripts_never_run.replace("{}", &self.new_scripts.join(", ")));
+        }
         let has_pushed = match push {
             Push::Missing => false,
             _ if !self.pushed_to.is_empty() => {
@@ -449,6 +468,26 @@ mod tests {
         assert_eq!(items(&evidence), ["pushed to `cart`", "CI not looked at since"]);
         evidence.merged();
         assert_eq!(items(&evidence), ["pushed to `cart`"]);
+    }
+
+    #[test]
+    fn scripts_that_never_ran() {
+        let mut evidence = Evidence::default();
+        let line = |is_added, line: &str| (is_added, line.to_owned());
+        let written =
+            [line(true, r#"    "test:till": "vitest run till","#), line(true, r#"    "test:slip": "vitest run slip","#)];
+        evidence.scripts_written("/shop/package.json", &written);
+        evidence.scripts_written("/shop/mise.toml", &[line(true, r#"[tasks."test:till"]"#)]);
+        evidence.command_ran("grep test:till package.json; npm run test:slip", "", false, false);
+        evidence.scripts_written(
+            "/shop/package.json",
+            &[line(false, r#""test:slip": "a b""#), line(true, r#""test:slip": "a c""#)],
+        );
+        assert!(items(&evidence).is_empty(), "{:?}", items(&evidence));
+        evidence.scripts_written("/shop/mise.toml", &[line(true, r#"[tasks."test:drawer"]"#)]);
+        assert_eq!(items(&evidence), ["written and never run: test:drawer"]);
+        evidence.scripts_written("/shop/mise.toml", &[line(false, r#"[tasks."test:drawer"]"#)]);
+        assert!(items(&evidence).is_empty(), "it is gone");
     }
 
     #[test]

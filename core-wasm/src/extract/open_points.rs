@@ -111,7 +111,9 @@ impl OpenPoints {
         sentences.extend(rows.map(|row| text::plain(&row.replace('|', " "))));
         self.all.retain_mut(|point| {
             let holds = std::mem::take(&mut point.is_just_written) || !sentences.iter().any(|it| is_about(it, &point.said));
-            holds && point.age <= MAX_AGE
+            // What the agent was waiting for came by the next answer, or it waits no more.
+            let is_passing = point.said.to_lowercase().starts_with("still waiting");
+            holds && point.age <= if is_passing { 0 } else { MAX_AGE }
         });
         for said in prose::open_points(answer) {
             // Whether it was pushed is told with the files, and what is only offered is a question.

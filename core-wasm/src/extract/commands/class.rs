@@ -211,6 +211,20 @@ pub(crate) fn test_suites(command: &str) -> Vec<&str> {
     segments(command).into_iter().filter(is_whole).filter_map(|segment| words(segment).find(is_suite)).collect()
 }
 
+/// Returns the name of the script of tests beside the main one that a line of a file defines.
+pub(crate) fn test_script<'a>(file: &str, line: &'a str) -> Option<&'a str> {
+    let name = match file.rsplit('/').next()? {
+        "package.json" => {
+            let (name, value) = line.trim().strip_prefix('"')?.split_once("\":")?;
+            // A package has a version.
+            value.trim().trim_start_matches('"').contains(' ').then_some(name)?
+        }
+        "mise.toml" => line.trim().strip_prefix("[tasks.")?.strip_suffix(']')?.trim_matches('"'),
+        _ => return None,
+    };
+    (name.starts_with("test:") || name.starts_with("e2e")).then_some(name)
+}
+
 /// Returns whether a command line runs a check or the program itself, as far as its words say.
 pub(crate) fn may_check(command: &str) -> bool {
     const NOTHING_RUN: [&str; 6] = ["git", "gh", "glab", "jj", "open", "code"];

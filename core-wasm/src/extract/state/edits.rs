@@ -106,6 +106,7 @@ impl State {
             self.files.record_creation(file);
         }
         self.files.record_lines(file, lines.iter().map(|(is_added, line)| (*is_added, line.as_str())), source.at);
+        self.evidence.scripts_written(file, &lines);
         self.text_written(file, &edit, source, settled);
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);

@@ -92,9 +92,9 @@ impl State {
                     && tool_use.name.starts_with("mcp__")
                     && tool_use.name.to_ascii_lowercase().contains("issue") =>
             {
-                let filed = self.references.filed().count();
+                let known = self.references.filed().count();
                 self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
-                self.issues_filed_since(filed);
+                self.issues_filed_since(known);
             }
             Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
                 self.undone.looked();
@@ -197,9 +197,9 @@ impl State {
         self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
         if !failed {
-            let filed = self.references.filed().count();
+            let known = self.references.filed().count();
             self.references.command_ran(command, output, self.turns);
-            self.issues_filed_since(filed);
+            self.issues_filed_since(known);
             self.draft_seen(command, output);
         }
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
