@@ -750,46 +750,11 @@ fn before_question(answer: &str) -> Option<String> {
 /// Returns a question as it is told alone: in Korean, Japanese and Chinese with the sentence before it if it has no object itself. In
 /// English that sentence is mostly the end of a list.
 pub(super) fn told_question(question: &str, answer: &str) -> String {
-    if let Some(proposal) = proposal_before(question, answer) {
-        return format!("{proposal} {question}");
-    }
     let is_alone = question.is_ascii() || question.contains('`') || !is_vague(&strip_question_opening(question));
     let fits = |before: &String| before.chars().count() <= MAX_BEFORE_QUESTION && !is_hedged(before);
     let before = if is_alone { None } else { before_question(answer).filter(fits) };
     before.map_or_else(|| question.to_owned(), |before| format!("{before} {question}"))
 }
-
-/// How many sentences before a question may propose what it asks for.
-const MAX_SENTENCES_BEFORE: usize = 6;
-
-/// Returns the sentence that proposes what an English question only points to: "Want me to make that change?".
-fn proposal_before(question: &str, answer: &str) -> Option<String> {
-    const POINTERS: [&str; 4] = ["that", "this", "these", "those"];
-    const CHORES: [&str; 4] = ["commit", "push", "pr", "pull request"];
-    const PROPOSES: [&str; 8] =
-        ["we could", "we can", "i could", "i can", "could also", "i'd suggest", "i suggest", "i recommend"];
-    let lower = question.to_lowercase();
-    let points = question.is_ascii() && !question.contains('`') && text::contains_any_words(&lower, &POINTERS);
-    if !points || text::contains_any_words(&lower, &CHORES) {
-        return None;
-    }
-    let sentences = text::sentences(answer);
-    let before = sentences.iter().rev().skip(1).take(MAX_SENTENCES_BEFORE);
-    let proposes = |said: &&String| {
-        text::contains_any_words(&said.to_lowercase().replace('’', "'"), &PROPOSES)
-            && !said.ends_with('?')
-            && text::features(said).len() >= MIN_PROPOSAL_WORDS
-    };
-    let proposal = before.into_iter().find(proposes)?;
-    let proposal = proposal.trim_end_matches(':');
-    let end = if proposal.ends_with(['.', '!']) { "" } else { "." };
-    Some(format!("{}{end}", text::clip(proposal, MAX_PROPOSAL_BEFORE)))
-}
-
-/// How many words such a sentence has at least. A shorter one leads to what stands below it.
-const MIN_PROPOSAL_WORDS: usize = 6;
-/// The maximum length of such a sentence, in bytes.
-const MAX_PROPOSAL_BEFORE: usize = 220;
 
 /// The maximum length of the sentence that is told before a question, in characters.
 const MAX_BEFORE_QUESTION: usize = 160;
