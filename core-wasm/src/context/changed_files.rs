@@ -8,6 +8,7 @@ use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
 use crate::extract::clean;
 use crate::extract::files::{is_document, is_generated};
+use crate::extract::labels;
 use crate::text;
 
 /// How many lines a test or a document has for each line of code.
@@ -28,8 +29,13 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         _ => state.to_owned(),
     });
     let pull_request = attribute(notes, "pull-request").map(|number| {
-        let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
-        format!("PR #{number}{}", if is_merged { " (merged)" } else { "" })
+        let is_among = |name| attribute(notes, name).is_some_and(|all| all.split(' ').any(|known| known == number));
+        let draft = labels::of(attribute(notes, "language").unwrap_or_default()).draft;
+        match (is_among("merged"), is_among("drafts")) {
+            (true, _) => format!("PR #{number} (merged)"),
+            (false, true) => format!("PR #{number} ({draft})"),
+            (false, false) => format!("PR #{number}"),
+        }
     });
     let state: Vec<String> = state.into_iter().chain(size).chain(pull_request).collect();
     let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };

@@ -331,7 +331,11 @@ fn work_state(notes: &SessionNotes) -> String {
             items.push(format!("{}: {tests}{age}", words.tests));
         }
     }
+    let only_run = words.only_run.split('`').next().unwrap_or_default();
     let told = |item: &&str| {
+        if item.starts_with("some tests: ") && notes.outcome.contains(only_run) {
+            return true;
+        }
         let name = item.strip_suffix(": pass").map(|name| name.trim_end_matches("check"));
         // "All tests pass, lint is clean" need not be said again.
         name.is_some_and(|name| reports_check(&notes.outcome, name))
@@ -362,8 +366,17 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
         None => ("", line),
     };
     let number = pull_request_number(url)?.to_string();
-    let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
-    let mut text = format!("PR #{number} ({})", if is_merged { "merged" } else { "open" });
+    let is_among = |name| attribute(notes, name).is_some_and(|all| all.split(' ').any(|known| known == number));
+    let (is_merged, is_draft) = (is_among("merged"), is_among("drafts"));
+    let draft = labels::of(attribute(notes, "language").unwrap_or_default()).draft;
+    let state = if is_merged {
+        "merged"
+    } else if is_draft {
+        draft
+    } else {
+        "open"
+    };
+    let mut text = format!("PR #{number} ({state})");
     let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));
     if !tells_title {
         text = format!("{text} \"{}\"", line::truncate(&line::sanitize(title), 120));

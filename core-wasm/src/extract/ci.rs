@@ -36,6 +36,12 @@ pub(super) fn verdict(command: &str, output: &str) -> Option<String> {
     jobs.text()
 }
 
+/// Returns whether a command line looks at the jobs of the continuous integration, whatever they say.
+pub(super) fn looks(command: &str) -> bool {
+    let looks = ["gh pr checks", "gh run ", "glab ci", "/actions/runs", "/actions/jobs", "/check-runs", "statusCheckRollup"];
+    commands::segments(command).iter().any(|segment| looks.iter().any(|words| segment.contains(words)))
+}
+
 /// Returns whether a verdict says that all jobs passed.
 pub(super) fn is_passing(verdict: &str) -> bool {
     !verdict.contains("fail") && !verdict.contains("pending")

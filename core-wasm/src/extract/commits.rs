@@ -613,6 +613,32 @@ fn edit_of_pull_request(command: &str) -> Option<&str> {
     commands::segments(command).into_iter().find_map(|segment| segment.strip_prefix("gh pr edit "))
 }
 
+/// Returns the pull request whose state as a draft a command line sets or shows, and whether it is one. A number of zero stands for the one
+/// of the branch.
+pub(super) fn draft(command: &str, output: &str) -> Option<(u32, bool)> {
+    let find = |call: &str| {
+        let rest = commands::segments(command).into_iter().find_map(|segment| Some(segment.split_once(call)?.1))?;
+        let number = rest.split_whitespace().next().and_then(|word| word.trim_start_matches('#').parse().ok());
+        Some((number.unwrap_or_default(), rest))
+    };
+    if command.contains("gh pr create") {
+        let is_draft = command.split_whitespace().any(|word| matches!(word, "--draft" | "-d"));
+        return Some((pull_request_number(&pull_request(command, output)?)?, is_draft));
+    }
+    if let Some((number, rest)) = find("gh pr ready") {
+        return Some((number, rest.split_whitespace().any(|word| word == "--undo")));
+    }
+    let (number, _) = find("gh pr view")?;
+    let says =
+        |state: &str| output.contains(&format!("\"isDraft\":{state}")) || output.contains(&format!("\"isDraft\": {state}"));
+    // Of a list with several nobody knows which one is meant.
+    match (says("true"), says("false")) {
+        (true, false) => Some((number, true)),
+        (false, true) => Some((number, false)),
+        _ => output.lines().any(|line| line == "state:\tDRAFT").then_some((number, true)),
+    }
+}
+
 /// Returns the title passed to `gh pr create` or `gh pr edit`.
 pub(super) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
@@ -927,6 +953,18 @@ mod tests {
         assert_eq!(reverted(&call("git revert --no-edit 1a2b3c4"), output, &own), [(0, &own[0])]);
         assert!(reverted(&call("git log"), output, &own).is_empty());
         assert!(reverted(&call("git revert --abort"), "", &own).is_empty());
+    }
+
+    #[test]
+    fn drafts() {
+        let url = "https://hub.example/shop/till/pull/7";
+        assert_eq!(draft("gh pr create --draft --title x", url), Some((7, true)));
+        assert_eq!(draft("gh pr create --title x", url), Some((7, false)));
+        assert_eq!(draft("cd till && gh pr ready 7", ""), Some((7, false)));
+        assert_eq!(draft("gh pr ready --undo", ""), Some((0, true)));
+        assert_eq!(draft("gh pr view --json isDraft", r#"{"isDraft":true}"#), Some((0, true)));
+        assert_eq!(draft("gh pr view 7", "title:\tx\nstate:\tDRAFT\n"), Some((7, true)));
+        assert_eq!(draft("gh pr view 7", "title:\tx\nstate:\tOPEN\n"), None);
     }
 
     #[test]

@@ -7,17 +7,32 @@ use super::commands;
 use super::commits;
 use super::failures;
 use super::labels::Labels;
+use super::references;
 use super::undone::Push;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
-const MAX_CHECKS: usize = 6;
+const MAX_CHECKS: usize = 8;
 
-/// What the runs of one check said since the last change of a file.
+/// Checks that change nothing of what a program does.
+const FORMATTERS: [&str; 3] = ["fmt", "format", "prettier"];
+
+/// What a run of only some tests is called.
+const SOME_TESTS: &str = "some tests";
+/// Scripts that run all checks.
+const OF_ALL: [&str; 3] = ["verify", "check", "ci"];
+
+/// What the runs of one check said since a change of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a check")]
 struct Check {
     name: String,
     passed: bool,
     failed: bool,
+    /// Whether files were changed since the last run.
+    is_old: bool,
+    /// Whether code is among them.
+    is_of_older_code: bool,
 }
 
 /// The verdicts of the checks.
@@ -26,6 +41,8 @@ struct Check {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Evidence {
     checks: Vec<Check>,
+    /// The scripts of tests that the session wrote and that never ran, in the order of the file.
+    new_scripts: Vec<String>,
     /// The branch to which the work was pushed last. May be empty.
     pushed_to: String,
     /// Whether files were changed since then.
@@ -34,6 +51,10 @@ pub(super) struct Evidence {
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
     is_never_run: bool,
+    /// Whether code was changed.
+    has_code: bool,
+    /// Whether a build, a test, a linter or the program itself may have run at any time.
+    has_checked: bool,
     /// The latest run of tests that were not picked by their names, or else the latest run, while only some were ever run. May be empty.
     some_tests: String,
     /// Whether those were picked by their names.
@@ -44,17 +65,54 @@ pub(super) struct Evidence {
     ci: String,
     /// Whether something was pushed since then.
     is_ci_old: bool,
+    /// Whether the continuous integration was ever looked at, whatever it said.
+    has_looked_at_ci: bool,
+    /// Whether something was pushed since then.
+    is_push_unseen: bool,
+    /// Whether comments on a pull request were read, and whether the session ever answered some.
+    has_read_comments: bool,
+    has_answered_comments: bool,
+    /// Whether code was changed since then.
+    has_changed_for_comments: bool,
     /// Whether files were changed since something was pushed.
     is_ci_before_edit: bool,
 }
 
 impl Evidence {
-    /// Records a change of a file of the project, and whether somebody could run it here. What was checked before says nothing of
-    /// it.
-    pub(super) fn file_changed(&mut self, can_run: bool) {
-        self.checks.clear();
+    /// Records a change of a file of the project, whether it is code, and whether somebody could run it here. What was checked before
+    /// says nothing of it.
+    pub(super) fn file_changed(&mut self, is_code: bool, can_run: bool) {
+        self.has_code |= is_code;
+        self.has_changed_for_comments |= is_code && self.has_read_comments;
+        self.checks_aged(is_code);
         (self.are_tests_old, self.is_push_old, self.is_ci_before_edit) = (true, true, true);
         self.is_never_run |= can_run;
+    }
+
+    /// Records the lines that a change of a file adds or removes, which may be scripts of tests.
+    pub(super) fn scripts_written(&mut self, file: &str, lines: &[(bool, String)]) {
+        let name = |line: &'_ (bool, String)| commands::test_script(file, &line.1).map(str::to_owned);
+        let of = |is_added: bool| lines.iter().filter(move |line| line.0 == is_added).filter_map(name);
+        let (added, removed): (Vec<String>, Vec<String>) = (of(true).collect(), of(false).collect());
+        self.new_scripts.retain(|script| added.contains(script) || !removed.contains(script));
+        for script in added {
+            if !removed.contains(&script) && !self.new_scripts.contains(&script) && self.new_scripts.len() < MAX_CHECKS {
+                self.new_scripts.push(script);
+            }
+        }
+    }
+
+    /// Records a change of code outside of the project's folder, such as in another checkout.
+    pub(super) fn changed_elsewhere(&mut self) {
+        self.checks_aged(true);
+    }
+
+    fn checks_aged(&mut self, is_code: bool) {
+        self.checks.retain(|check| check.name != SOME_TESTS);
+        for check in &mut self.checks {
+            check.is_old = true;
+            check.is_of_older_code |= is_code;
+        }
     }
 
     /// Records that something was run, or looked at in a browser.
@@ -62,8 +120,26 @@ impl Evidence {
         self.is_never_run = false;
     }
 
-    /// Records that all tests may have been run: by a hook, by a sub-agent, or elsewhere.
+    /// Records that the pull request was merged, so that nobody has to wait for what was pushed to it.
+    pub(super) fn merged(&mut self) {
+        self.is_push_unseen = false;
+        self.has_changed_for_comments = false;
+    }
+
+    /// Records that somebody looked at the result in a browser or with the editor's own checks.
+    pub(super) fn looked(&mut self) {
+        self.ran();
+        self.has_checked = true;
+    }
+
+    /// Records that all checks may have been run: by a hook, by a sub-agent, or elsewhere.
     pub(super) fn may_have_run_all(&mut self) {
+        self.has_checked = true;
+        self.checks.retain(|check| !check.is_old);
+        self.may_have_run_all_tests();
+    }
+
+    fn may_have_run_all_tests(&mut self) {
         self.may_have_run_all = true;
         self.some_tests.clear();
     }
@@ -84,8 +160,8 @@ impl Evidence {
                     self.are_tests_picked = is_picked;
                 }
             }
-            Some(false) => self.may_have_run_all(),
-            None if counts_tests => self.may_have_run_all(),
+            Some(false) => self.may_have_run_all_tests(),
+            None if counts_tests => self.may_have_run_all_tests(),
             _ => {}
         }
     }
@@ -97,7 +173,7 @@ impl Evidence {
 
     /// Returns whether something was run since the last change of a file, and no check failed.
     pub(super) fn is_clean(&self) -> bool {
-        !self.is_never_run && self.checks.iter().all(|check| check.passed && !check.failed)
+        !self.is_never_run && self.checks.iter().all(|check| check.is_old || (check.passed && !check.failed))
     }
 
     /// Records that a run of all tests told its counts.
@@ -117,23 +193,35 @@ impl Evidence {
         if commands::class(command) != commands::Class::Inspect || commands::pipes_into_program(command) {
             self.ran();
         }
+        self.has_checked |= commands::may_check(command) || commands::hook_reports(command, output);
+        self.new_scripts.retain(|script| !command.split([' ', '"', '\'', ';', '\n']).any(|word| word == script));
         // A quiet push does not say where to.
         self.is_ci_before_edit &= failed || !command.contains("push");
         if let Some(branch) = commits::pushed_branch(command, output) {
             (self.pushed_to, self.is_push_old) = (branch, false);
-            self.is_ci_old = true;
+            (self.is_ci_old, self.is_push_unseen) = (true, true);
+        }
+        self.has_answered_comments |= references::writes_comment(command);
+        self.has_read_comments |= references::reads_comments(command, output);
+        if ci::looks(command) {
+            (self.has_looked_at_ci, self.is_push_unseen) = (true, false);
         }
         if let Some(verdict) = ci::verdict(command, output) {
             (self.ci, self.is_ci_old) = (verdict, false);
             self.may_have_run_all();
         }
-        if passed && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
+        if commands::runs_in_background(output) {
+            return;
+        }
+        let picks = commands::runs_tests(command) == Some(true);
+        if passed && !picks && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
             self.passed_without_counts();
         }
         // Of a line of several commands nobody knows which one failed, so none of its checks is known to pass any more.
         let is_unclear = failed && !commands::does_one_thing(command);
         let failed = failed && !is_unclear;
-        let names = commands::whole_checks(command);
+        let mut names = [commands::whole_checks(command), commands::test_suites(command)].concat();
+        names.extend(Some(SOME_TESTS).filter(|_| picks && !commands::found_no_tests(output)));
         if is_unclear {
             self.checks.retain(|check| check.failed || !names.contains(&check.name.as_str()));
         }
@@ -157,7 +245,7 @@ impl Evidence {
         }
         for name in names {
             let known = self.checks.iter().position(|check| check.name == name);
-            let mut check = known.map(|at| self.checks.remove(at)).unwrap_or_default();
+            let mut check = known.map(|at| self.checks.remove(at)).filter(|check| !check.is_old).unwrap_or_default();
             name.clone_into(&mut check.name);
             // What failed and passes now was mended. What passed and fails now without a change of a file is not clear.
             check.failed = failed;
@@ -172,26 +260,39 @@ impl Evidence {
     /// Records that all tests passed, of which nobody knows how many there are.
     fn passed_without_counts(&mut self) {
         self.tests_ran();
-        self.checks.push(Check { name: "tests".to_owned(), passed: true, failed: false });
+        self.checks.push(Check { name: "tests".to_owned(), passed: true, ..Check::default() });
     }
 
-    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is.
-    pub(super) fn items(&self, push: Push, labels: &Labels) -> Vec<String> {
+    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is. `has_pull_request` says whether
+    /// there is one that the continuous integration checks.
+    pub(super) fn items(&self, push: Push, has_pull_request: bool, labels: &Labels) -> Vec<String> {
+        let (old, new): (Vec<&Check>, Vec<&Check>) = self.checks.iter().partition(|check| check.is_old);
         let verdict = |check: &Check| match (check.passed, check.failed) {
             (true, true) => format!("{}: {}", check.name, labels.mixed),
             (true, false) => format!("{}: pass", check.name),
             _ => format!("{}: fail", check.name),
         };
-        let mut items: Vec<String> = self.checks.iter().map(verdict).collect();
-        match push {
-            Push::Missing => {}
+        let runs_all = |check: &&Check| check.name.starts_with("test") || OF_ALL.contains(&check.name.as_str());
+        let has_all = !self.are_tests_old || new.iter().any(runs_all);
+        let mut items: Vec<String> =
+            new.into_iter().filter(|check| check.name != SOME_TESTS || !has_all).map(verdict).collect();
+        items.extend(self.unchecked(&old, labels));
+        if !self.new_scripts.is_empty() {
+            items.push(labels.scripts_never_run.replace("{}", &self.new_scripts.join(", ")));
+        }
+        let has_pushed = match push {
+            Push::Missing => false,
             _ if !self.pushed_to.is_empty() => {
                 let pushed = labels.pushed_to.replace("{}", &self.pushed_to);
                 items.push(if self.is_push_old { format!("{pushed}, {}", labels.before_edit) } else { pushed });
+                !self.is_push_old
             }
-            Push::Made => items.push(labels.pushed.to_owned()),
-            Push::Unknown => {}
-        }
+            Push::Made => {
+                items.push(labels.pushed.to_owned());
+                false
+            }
+            Push::Unknown => false,
+        };
         // What passed before the last push says nothing of it. What failed has to be looked at again.
         if !self.ci.is_empty() && !self.is_ci_old {
             let age = if self.is_ci_before_edit { format!(", {}", labels.before_edit) } else { String::new() };
@@ -199,7 +300,60 @@ impl Evidence {
         } else if self.ci.contains("fail") {
             items.push(labels.ci_before_push.replace("{}", &self.ci));
         }
+        let is_of_request = has_pull_request && !matches!(self.pushed_to.as_str(), "main" | "master");
+        if has_pushed && self.is_push_unseen && (self.has_looked_at_ci || is_of_request) {
+            items.push(labels.ci_not_since.to_owned());
+        }
+        if self.has_changed_for_comments && !self.has_answered_comments {
+            items.push(labels.comments_unanswered.to_owned());
+        }
         items
+    }
+
+    /// Returns whether a check says nothing that those do not say which passed since the last change of a file.
+    fn covers(&self, name: &str) -> bool {
+        let passes = |is_meant: &dyn Fn(&str) -> bool| {
+            self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && is_meant(&check.name))
+        };
+        let is_test = |name: &str| name.starts_with("test") || name.starts_with("e2e");
+        let runs_tests = || !self.are_tests_old || passes(&is_test);
+        FORMATTERS.contains(&name)
+            || passes(&|it| purpose(it) == purpose(name))
+            || passes(&|it| OF_ALL.contains(&it))
+            || (is_test(name) && passes(&|it| it == "test:ci" || it == "test:all"))
+            || (matches!(name, "build" | "compile" | "vet") && runs_tests())
+    }
+
+    /// Returns what was not checked: all, or what was only checked before the last change of a file.
+    fn unchecked(&self, old: &[&Check], labels: &Labels) -> Vec<String> {
+        let is_checked_elsewhere = !self.ci.is_empty() && !self.is_ci_old && !self.is_ci_before_edit;
+        // That nothing at all was run is told with what is left undone.
+        if self.is_never_run || is_checked_elsewhere {
+            return Vec::new();
+        }
+        if self.has_code && !self.has_checked {
+            return vec![labels.never_checked.to_owned()];
+        }
+        let is_told = |check: &&&Check| check.is_of_older_code && !self.covers(&check.name);
+        let (failed, other): (Vec<&Check>, Vec<&Check>) =
+            old.iter().filter(is_told).partition(|check| check.failed && !check.passed);
+        let failed = failed.iter().map(|check| format!("{}: fail, {}", check.name, labels.before_edit));
+        let mut items: Vec<String> = failed.collect();
+        let has_some = self.checks.iter().any(|check| check.name == SOME_TESTS);
+        let name =
+            |check: &&Check| if has_some && check.name == "tests" { "all tests".to_owned() } else { check.name.clone() };
+        let names: Vec<String> = other.iter().map(name).collect();
+        items.extend((!names.is_empty()).then(|| labels.not_run_since.replace("{}", &names.join(", "))));
+        items
+    }
+}
+
+/// Returns what a check is for: linters and type checkers have many names.
+fn purpose(name: &str) -> &str {
+    match name {
+        "golangci-lint" | "eslint" | "biome" | "ruff" | "oxlint" | "clippy" => "lint",
+        "tsc" | "type-check" | "mypy" | "pyright" => "typecheck",
+        _ => name,
     }
 }
 
@@ -210,14 +364,14 @@ mod tests {
     use crate::text::Language;
 
     fn items(evidence: &Evidence) -> Vec<String> {
-        evidence.items(Push::Unknown, labels(Language::English))
+        evidence.items(Push::Unknown, false, labels(Language::English))
     }
 
     #[test]
     fn what_was_changed_after_a_push_is_not_pushed() {
         let mut evidence = Evidence::default();
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
-        evidence.file_changed(true);
+        evidence.file_changed(true, true);
         assert_eq!(items(&evidence), ["pushed to `cart`, before the last edit"]);
     }
 
@@ -225,14 +379,15 @@ mod tests {
     fn the_last_verdicts_are_told() {
         let mut evidence = Evidence::default();
         evidence.command_ran("bun run lint", "", false, true);
-        evidence.file_changed(true);
-        assert!(items(&evidence).is_empty(), "the file was changed since");
+        evidence.file_changed(true, true);
+        evidence.command_ran("go run ./cmd/till", "", true, false);
+        assert_eq!(items(&evidence), ["lint: fail, before the last edit"], "nobody knows whether it passes now");
         evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         assert_eq!(items(&evidence), ["lint: pass", "typecheck: pass", "pushed to `cart`"]);
-        assert_eq!(evidence.items(Push::Missing, labels(Language::English)).len(), 2);
+        assert_eq!(evidence.items(Push::Missing, false, labels(Language::English)).len(), 2);
         let quiet = Evidence::default();
-        assert_eq!(quiet.items(Push::Made, labels(Language::English)), ["pushed"]);
+        assert_eq!(quiet.items(Push::Made, false, labels(Language::English)), ["pushed"]);
         evidence.command_ran("bun run lint", "", false, true);
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
         evidence.command_ran("bun run lint", "", true, false);
@@ -242,14 +397,14 @@ mod tests {
     #[test]
     fn it_is_clean_if_something_ran_and_nothing_failed() {
         let mut evidence = Evidence::default();
-        evidence.file_changed(true);
+        evidence.file_changed(true, true);
         assert!(!evidence.is_clean(), "nothing was run");
         evidence.command_ran("grep -c 'a | till' b.txt | sort", "", true, false);
         assert!(evidence.is_never_run());
         evidence.command_ran("echo 3 | go run ./cmd/till", "", true, false);
-        evidence.file_changed(false);
+        evidence.file_changed(false, false);
         assert!(!evidence.is_never_run(), "what runs it is elsewhere");
-        evidence.file_changed(true);
+        evidence.file_changed(true, true);
         evidence.command_ran("bun run lint", "", true, false);
         assert!(evidence.is_clean());
         evidence.command_ran("bun run typecheck", "", false, true);
@@ -262,7 +417,87 @@ mod tests {
         let listed = "ok  \texample.org/till/cart\t0.2s\nok  \texample.org/till/tax\t(cached)";
         evidence.command_ran("go test ./...", listed, true, false);
         assert_eq!(items(&evidence), ["tests: pass"]);
-        evidence.file_changed(true);
+        evidence.file_changed(true, true);
+        assert!(items(&evidence).is_empty(), "that nothing was run is told elsewhere");
+        evidence.command_ran("go test ./... -run TestTax", listed, true, false);
+        assert_eq!(items(&evidence), ["some tests: pass", "not run since the last edit: all tests"]);
+        evidence.command_ran("go test ./... -run TestNone", "ok  \tx/till\t0.2s [no tests to run]", true, false);
+        evidence.command_ran("go test ./...", listed, true, false);
+        assert_eq!(items(&evidence), ["tests: pass"]);
+    }
+
+    #[test]
+    fn checks_that_were_not_run_again() {
+        let mut evidence = Evidence::default();
+        evidence.file_changed(true, true);
+        evidence.command_ran("git commit -am x && git push", "[cart 1a2b3c4] x", true, false);
+        assert_eq!(items(&evidence), ["no build, test or lint was run"]);
+        let mut hooked = evidence.clone();
+        hooked.command_ran("git commit -am x", "lint-staged passed\n[cart 1a2b3c4] x", true, false);
+        assert!(items(&hooked).is_empty(), "the hook did");
+        evidence.command_ran("mise run lint && mise run build && mise run test:integration", "1 pass", true, false);
+        assert_eq!(items(&evidence), ["lint: pass", "build: pass", "test:integration: pass"]);
+        evidence.file_changed(false, false);
+        evidence.command_ran("golangci-lint run", "", true, false);
+        assert_eq!(items(&evidence), ["golangci-lint: pass"], "no code was changed");
+        evidence.file_changed(true, true);
+        evidence.command_ran("npx tsc --noEmit", "", true, false);
+        assert_eq!(items(&evidence)[1], "not run since the last edit: lint, build, test:integration, golangci-lint");
+        let mut all = evidence.clone();
+        all.command_ran("bun run verify", "", true, false);
+        assert_eq!(items(&all), ["tsc: pass", "verify: pass"]);
+        evidence.command_ran("bun run lint", "Command running in background with ID: 1", true, false);
+        assert_eq!(items(&evidence)[0], "tsc: pass", "what it says comes later");
+        evidence.may_have_run_all();
+        assert_eq!(items(&evidence), ["tsc: pass"], "a sub-agent may have run them");
+    }
+
+    #[test]
+    fn what_was_pushed_and_not_looked_at() {
+        let mut evidence = Evidence::default();
+        let push = |evidence: &mut Evidence| {
+            evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
+        };
+        let with_request = |evidence: &Evidence| evidence.items(Push::Made, true, labels(Language::English));
+        push(&mut evidence);
+        assert_eq!(items(&evidence), ["pushed to `cart`"], "there may be no CI");
+        assert_eq!(with_request(&evidence), ["pushed to `cart`", "CI not looked at since"]);
+        evidence.command_ran("gh pr checks 7", "no checks reported", true, false);
+        assert_eq!(with_request(&evidence), ["pushed to `cart`"]);
+        push(&mut evidence);
+        assert_eq!(items(&evidence), ["pushed to `cart`", "CI not looked at since"]);
+        evidence.merged();
+        assert_eq!(items(&evidence), ["pushed to `cart`"]);
+    }
+
+    #[test]
+    fn scripts_that_never_ran() {
+        let mut evidence = Evidence::default();
+        let line = |is_added, line: &str| (is_added, line.to_owned());
+        let written =
+            [line(true, r#"    "test:till": "vitest run till","#), line(true, r#"    "test:slip": "vitest run slip","#)];
+        evidence.scripts_written("/shop/package.json", &written);
+        evidence.scripts_written("/shop/mise.toml", &[line(true, r#"[tasks."test:till"]"#)]);
+        evidence.command_ran("grep test:till package.json; npm run test:slip", "", false, false);
+        evidence.scripts_written(
+            "/shop/package.json",
+            &[line(false, r#""test:slip": "a b""#), line(true, r#""test:slip": "a c""#)],
+        );
+        assert!(items(&evidence).is_empty(), "{:?}", items(&evidence));
+        evidence.scripts_written("/shop/mise.toml", &[line(true, r#"[tasks."test:drawer"]"#)]);
+        assert_eq!(items(&evidence), ["written and never run: test:drawer"]);
+        evidence.scripts_written("/shop/mise.toml", &[line(false, r#"[tasks."test:drawer"]"#)]);
+        assert!(items(&evidence).is_empty(), "it is gone");
+    }
+
+    #[test]
+    fn comments_that_were_worked_on_and_not_answered() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("gh api repos/o/shop/pulls/7/comments", "[{}]", true, false);
+        assert!(items(&evidence).is_empty(), "nothing was changed for them");
+        evidence.file_changed(true, true);
+        assert_eq!(items(&evidence), ["PR comments read, not answered"]);
+        evidence.command_ran("gh pr comment 7 --body Fixed", "", true, false);
         assert!(items(&evidence).is_empty());
     }
 
@@ -286,7 +521,7 @@ mod tests {
         evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tfail\t9s", true, false);
         assert_eq!(items(&evidence), ["CI: 1 pass, 1 fail (test)"]);
         let mut edited = evidence.clone();
-        edited.file_changed(true);
+        edited.file_changed(true, true);
         edited.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
         assert_eq!(items(&edited), ["CI: 2 pass, before the last edit"], "it was not pushed");
         edited.command_ran("git push -q", "", true, false);
@@ -296,10 +531,14 @@ mod tests {
             evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         };
         push(&mut evidence);
-        assert_eq!(items(&evidence), ["pushed to `cart`", "CI before the last push: 1 pass, 1 fail (test)"]);
+        assert_eq!(
+            items(&evidence),
+            ["pushed to `cart`", "CI before the last push: 1 pass, 1 fail (test)", "CI not looked at since"]
+        );
         evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
         push(&mut evidence);
-        assert_eq!(items(&evidence), ["pushed to `cart`"], "what passed before says nothing of it");
+        let pushed = ["pushed to `cart`", "CI not looked at since"];
+        assert_eq!(items(&evidence), pushed, "what passed before says nothing of it");
     }
 
     #[test]

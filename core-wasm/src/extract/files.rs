@@ -341,7 +341,19 @@ pub(crate) fn is_description(path: &str) -> bool {
 
 /// Returns whether a file only configures a service or a tool, so that nobody runs it here.
 pub(crate) fn is_configuration(path: &str) -> bool {
-    [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
+    // A tool keeps its settings in a folder of its own: `.vscode/settings.json`.
+    let is_of_tool = || path.rsplit('/').nth(1).is_some_and(|folder| folder.len() > 2 && folder.starts_with('.'));
+    let has_end = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
+    has_end(&[".yml", ".yaml"]) || (has_end(&[".json"]) && is_of_tool())
+}
+
+/// Returns whether a file is code that is compiled, run or tested.
+pub(crate) fn is_code(path: &str) -> bool {
+    const ENDS: [&str; 29] = [
+        "rs", "go", "ts", "tsx", "js", "jsx", "mjs", "cjs", "mts", "cts", "py", "rb", "java", "kt", "swift", "c", "cc",
+        "cpp", "h", "hpp", "cs", "php", "scala", "ex", "exs", "zig", "vue", "svelte", "dart",
+    ];
+    path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).is_some_and(|(_, end)| ENDS.contains(&end))
 }
 
 /// Hashes the lines that are long enough to be significant.

@@ -126,6 +126,18 @@ pub(crate) struct Labels {
     pub pushed_to: &'static str,
     /// What the continuous integration said before the last push. `{}` is its verdict.
     pub ci_before_push: &'static str,
+    /// That nobody looked at the continuous integration after a push.
+    pub ci_not_since: &'static str,
+    /// That comments on the pull request were read and worked on, and none was answered.
+    pub comments_unanswered: &'static str,
+    /// The scripts of tests that the session wrote and never ran. `{}` are their names.
+    pub scripts_never_run: &'static str,
+    /// Code was changed, and nothing was ever run that checks it.
+    pub never_checked: &'static str,
+    /// The checks that were only run before the last change of a file. `{}` are their names.
+    pub not_run_since: &'static str,
+    /// A pull request that is only a draft.
+    pub draft: &'static str,
     /// After the counts of a run that was made before the last change of a file.
     pub before_edit: &'static str,
     /// The user stopped the agent before it answered.
@@ -197,6 +209,12 @@ const ENGLISH: Labels = Labels {
     pushed: "pushed",
     pushed_to: "pushed to `{}`",
     ci_before_push: "CI before the last push: {}",
+    ci_not_since: "CI not looked at since",
+    comments_unanswered: "PR comments read, not answered",
+    scripts_never_run: "written and never run: {}",
+    never_checked: "no build, test or lint was run",
+    not_run_since: "not run since the last edit: {}",
+    draft: "draft",
     before_edit: "before the last edit",
     interrupted: "Interrupted by the user",
     interrupted_unchanged: "Interrupted by the user; nothing changed",
@@ -264,6 +282,12 @@ const KOREAN: Labels = Labels {
     pushed: "push함",
     pushed_to: "`{}`에 push함",
     ci_before_push: "마지막 push 전의 CI: {}",
+    ci_not_since: "그 뒤 CI는 확인하지 않음",
+    comments_unanswered: "PR 코멘트에 아직 답하지 않음",
+    scripts_never_run: "작성하고 실행하지 않음: {}",
+    never_checked: "빌드·테스트·린트를 실행하지 않음",
+    not_run_since: "마지막 수정 뒤 실행하지 않음: {}",
+    draft: "초안",
     before_edit: "마지막 수정 전",
     interrupted: "사용자가 중단함",
     interrupted_unchanged: "사용자가 중단함, 변경 없음",
@@ -338,6 +362,12 @@ const JAPANESE: Labels = Labels {
     pushed: "プッシュ済み",
     pushed_to: "`{}` にプッシュ済み",
     ci_before_push: "最後の push 前の CI: {}",
+    ci_not_since: "その後の CI は未確認",
+    comments_unanswered: "PR のコメントには未返信",
+    scripts_never_run: "作成したが未実行: {}",
+    never_checked: "ビルド・テスト・リントは未実行",
+    not_run_since: "最後の編集後は未実行: {}",
+    draft: "ドラフト",
     before_edit: "最後の編集前",
     interrupted: "ユーザーが中断",
     interrupted_unchanged: "ユーザーが中断、変更なし",
@@ -412,6 +442,12 @@ const CHINESE: Labels = Labels {
     pushed: "已推送",
     pushed_to: "已推送到 `{}`",
     ci_before_push: "最后一次 push 之前的 CI: {}",
+    ci_not_since: "之后没有查看 CI",
+    comments_unanswered: "尚未回复 PR 的评论",
+    scripts_never_run: "已编写但没有运行过: {}",
+    never_checked: "没有运行过构建、测试或 lint",
+    not_run_since: "最后一次修改后没有运行: {}",
+    draft: "草稿",
     before_edit: "最后一次修改之前",
     interrupted: "被用户中断",
     interrupted_unchanged: "被用户中断，没有改动",

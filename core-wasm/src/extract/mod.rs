@@ -21,6 +21,7 @@ mod notes;
 mod open_points;
 mod options;
 mod planned;
+mod pointed;
 pub(crate) mod prose;
 mod questions;
 mod recap;

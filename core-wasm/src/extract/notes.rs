@@ -491,7 +491,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         };
         all.push(("commit-size".to_owned(), format!("{files} {noun}, +{added} −{removed}{more}")));
     }
-    let evidence = state.evidence.items(state.undone.push(), state.labels());
+    let evidence = state.evidence.items(state.undone.push(), state.has_open_pull_request(), state.labels());
     if !evidence.is_empty() {
         all.push(("evidence".to_owned(), evidence.join("; ")));
     }
@@ -524,6 +524,10 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     if !state.merged.is_empty() {
         let numbers: Vec<String> = state.merged.iter().map(u32::to_string).collect();
         all.push(("merged".to_owned(), numbers.join(" ")));
+    }
+    if !state.drafts.is_empty() {
+        let numbers: Vec<String> = state.drafts.iter().map(u32::to_string).collect();
+        all.push(("drafts".to_owned(), numbers.join(" ")));
     }
     // One that the session opened is told among its commits.
     let has_opened = state.commits.iter().any(|commit| is_pull_request(commit));

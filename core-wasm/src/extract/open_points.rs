@@ -111,7 +111,9 @@ impl OpenPoints {
         sentences.extend(rows.map(|row| text::plain(&row.replace('|', " "))));
         self.all.retain_mut(|point| {
             let holds = std::mem::take(&mut point.is_just_written) || !sentences.iter().any(|it| is_about(it, &point.said));
-            holds && point.age <= MAX_AGE
+            // What the agent was waiting for came by the next answer, or it waits no more.
+            let is_passing = point.said.to_lowercase().starts_with("still waiting");
+            holds && point.age <= if is_passing { 0 } else { MAX_AGE }
         });
         for said in prose::open_points(answer) {
             // Whether it was pushed is told with the files, and what is only offered is a question.
@@ -120,6 +122,8 @@ impl OpenPoints {
             let is_done = standing::is_deed(&lower) || lower.contains("marked as complete");
             // "Tell me which and I'll go" names nothing.
             let says_little = standing::is_short_answer(&lower)
+                || weighs_option(&lower)
+                || lower.starts_with("that ")
                 || waits_for_work(&lower)
                 || (statement::names(&said).is_empty() && text::features(&said).len() < MIN_POINT_WORDS);
             if !is_done && !says_little && !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
@@ -181,6 +185,27 @@ impl OpenPoints {
     }
 }
 
+/// Returns whether a point in lower case begins with what speaks for an option or against it.
+fn weighs_option(lower: &str) -> bool {
+    const LABELS: [&str; 14] = [
+        "pro",
+        "pros",
+        "con",
+        "cons",
+        "cost",
+        "costs",
+        "upside",
+        "downside",
+        "risk",
+        "benefit",
+        "trade-off",
+        "tradeoff",
+        "장점",
+        "단점",
+    ];
+    lower.split_once([':', '：']).is_some_and(|(label, _)| LABELS.contains(&label.trim()))
+}
+
 /// Returns whether a point in lower case only says that the agent has nothing to do.
 fn waits_for_work(lower: &str) -> bool {
     const WORK: [&str; 6] =
@@ -224,6 +249,13 @@ mod tests {
         let mut passed = OpenPoints { all: vec![OpenPoint { said: running, ..OpenPoint::default() }] };
         passed.ci_passed();
         assert!(passed.items().is_empty());
+    }
+
+    #[test]
+    fn what_speaks_against_an_option_is_not_open() {
+        let mut points = OpenPoints::default();
+        points.answered("Option A:\n- Cost: Slower, because the till is waiting for the drawer to close\n\nThat till is waiting for you.");
+        assert!(points.items().is_empty(), "{:?}", points.items());
     }
 
     #[test]

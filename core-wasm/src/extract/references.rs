@@ -235,6 +235,36 @@ fn named_pull_requests(command: &str) -> Vec<u32> {
     named.collect()
 }
 
+/// Returns whether a command line shows what people wrote about a pull request.
+pub(super) fn reads_comments(command: &str, output: &str) -> bool {
+    let reads = |segment: &&str| {
+        let of_api = segment.contains("gh api ") && segment.contains("/pulls/");
+        let of_view = segment.contains("gh pr view") && text::contains_any(segment, &["--comments", "--json"]);
+        (of_api && text::contains_any(segment, &["/comments", "/reviews"]))
+            || (of_view && text::contains_any(segment, &["comments", "reviews"]))
+            || segment.contains("reviewThreads")
+    };
+    let says_something = !matches!(output.trim(), "" | "[]" | "(Bash completed with no output)");
+    says_something && !writes_comment(command) && commands::segments(command).iter().any(reads)
+}
+
+/// Returns whether a command line answers what people wrote about a pull request, or may do so.
+pub(super) fn writes_comment(command: &str) -> bool {
+    const SIGNS: [&str; 10] = [
+        "gh pr comment",
+        "gh pr review",
+        "/replies",
+        "in_reply_to",
+        "reply",
+        "mutation",
+        "-f body",
+        "--field body",
+        "POST",
+        "--input",
+    ];
+    text::contains_any(command, &SIGNS)
+}
+
 /// Returns the texts that stand behind a name in JSON.
 fn values(json: &str, name: &str) -> Vec<String> {
     let name = format!("\"{name}\":");
@@ -341,5 +371,16 @@ mod tests {
         references.command_ran(&two.replace("the", "a"), "https://hub.example/shop/issues/8\n", 4);
         let filed: Vec<String> = references.filed().skip(2).collect();
         assert_eq!(filed, ["#6 \"Count the coins\"", "#7 \"Lock the drawer\""]);
+    }
+
+    #[test]
+    fn comments_that_are_read_or_answered() {
+        let read = |command: &str| reads_comments(command, "[{}]");
+        assert!(read("gh api repos/o/shop/pulls/7/comments --jq '.[].body'") && read("gh pr view 7 --json title,reviews"));
+        assert!(!reads_comments("gh api repos/o/shop/pulls/7/comments", "[]"));
+        for answers in ["gh api repos/o/shop/pulls/7/comments/1/replies -f body='Fixed'", "gh pr comment 7 --body x"] {
+            assert!(!read(answers) && writes_comment(answers), "{answers}");
+        }
+        assert!(!read("gh pr view 7 --json title") && !writes_comment("gh pr view 7"));
     }
 }

@@ -114,6 +114,27 @@ impl Tasks {
         self.all.iter_mut().for_each(|task| task.status = Status::Done);
     }
 
+    /// Records what an answer says of tasks by their numbers: "Task 1 is complete".
+    pub(super) fn said_done(&mut self, answer: &str) {
+        let open = self.all.iter_mut().filter(|task| task.status != Status::Done);
+        let numbered: Vec<(&mut Task, String)> =
+            open.filter_map(|task| numbered(&task.subject).map(|name| (task, name))).collect();
+        if numbered.is_empty() {
+            return;
+        }
+        let said: Vec<String> = text::sentences(answer).iter().map(|sentence| sentence.to_lowercase()).collect();
+        for (task, name) in numbered {
+            let is_done = |sentence: &String| {
+                let forms = ["is complete", "complete", "is done", "done", "completed", "is finished", "finished"];
+                forms.iter().any(|form| text::contains_words(sentence, &format!("{name} {form}")))
+                    && !text::contains_any_words(sentence, &["when", "once", "after", "until", "if", "not", "except"])
+            };
+            if said.iter().any(is_done) {
+                task.status = Status::Done;
+            }
+        }
+    }
+
     /// Records that all checks passed: a task that only asks to run them is done.
     pub(super) fn checks_passed(&mut self) {
         self.all.iter_mut().filter(|task| only_checks(&task.subject)).for_each(|task| task.status = Status::Done);
@@ -165,6 +186,14 @@ impl Tasks {
             attributes: vec![SaidBy::Agent.attribute()],
         })
     }
+}
+
+/// Returns the name and number with which the subject of a task begins, in lower case: "Task 1: Round the total".
+fn numbered(subject: &str) -> Option<String> {
+    let (name, _) = subject.split_once([':', '—', '–'])?;
+    let (word, number) = name.trim().split_once(' ')?;
+    let is_name = word.chars().all(char::is_alphabetic) && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    is_name.then(|| name.trim().to_lowercase())
 }
 
 /// Returns whether a task asks for nothing but to run the checks: "Run fmt, lint and tests".
@@ -276,5 +305,22 @@ mod tests {
         tasks.replace(list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#), &source);
         assert_eq!(tasks.with_status(Status::Pending).collect::<Vec<_>>(), ["c"]);
         assert_eq!(tasks.with_status(Status::Done).collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn tasks_that_an_answer_calls_complete_by_their_numbers() {
+        let mut tasks = Tasks::default();
+        for (id, subject) in
+            [("1", "Task 1: Round the total"), ("2", "Task 2: Print the slip"), ("3", "Task 12: Open the drawer")]
+        {
+            tasks.create(id, subject, "", &LineRef::default());
+        }
+        tasks.said_done("Once Task 1 is complete, I go on.");
+        assert_eq!(tasks.with_status(Status::Pending).count(), 3);
+        tasks.said_done("All tests pass. **Batch 1 complete — Task 1 done.** Task 2 is next.");
+        assert_eq!(
+            tasks.with_status(Status::Pending).collect::<Vec<_>>(),
+            ["Task 2: Print the slip", "Task 12: Open the drawer"]
+        );
     }
 }

@@ -79,6 +79,11 @@ impl Undone {
         self.made_plan = Default::default();
     }
 
+    /// Records that something was done for the request elsewhere than in files, such as an issue that was filed.
+    pub(super) fn begun(&mut self) {
+        self.is_begun = !self.unanswered.is_empty();
+    }
+
     /// Records a commit of what was added, and whether it went past its hook.
     pub(super) fn committed(&mut self, is_bypassed: bool) {
         self.work_tree.committed();

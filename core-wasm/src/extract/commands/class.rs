@@ -87,6 +87,7 @@ fn class_of(segment: &str) -> Class {
         "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
         "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint" | "clippy" | "oxlint"
         | "rustfmt" | "tsc" => Class::Check,
+        _ if compiles_only(program, segment) => Class::Build,
         _ if has(&["test", "tests", "nextest", "pytest", "vitest", "jest", "e2e"]) => Class::Test,
         _ if has(&["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify"]) => Class::Check,
         _ if has(&["build", "compile"])
@@ -96,6 +97,16 @@ fn class_of(segment: &str) -> Class {
         }
         _ if has(&["install", "add", "i", "ci", "sync"]) => Class::Install,
         _ => Class::Other,
+    }
+}
+
+/// Returns whether a command of a test runner only compiles the tests.
+fn compiles_only(program: &str, segment: &str) -> bool {
+    let has = |option: &str| segment.split_whitespace().any(|word| word == option);
+    match program {
+        "go" => has("test") && has("-c"),
+        "cargo" => has("--no-run"),
+        _ => false,
     }
 }
 
@@ -191,6 +202,37 @@ pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
         .filter(|words| !words.iter().skip(1).any(is_file))
         .filter_map(|words| check_name(&words))
         .collect()
+}
+
+/// Returns the names of the scripts of tests beside the main one that a command line runs as a whole: `test:integration`.
+pub(crate) fn test_suites(command: &str) -> Vec<&str> {
+    let is_whole = |segment: &&str| class_of(segment) == Class::Test && !is_narrow(segment) && targets(segment).is_empty();
+    let is_suite = |word: &&str| word.starts_with("test:") || *word == "e2e" || word.starts_with("e2e:");
+    segments(command).into_iter().filter(is_whole).filter_map(|segment| words(segment).find(is_suite)).collect()
+}
+
+/// Returns the name of the script of tests beside the main one that a line of a file defines.
+pub(crate) fn test_script<'a>(file: &str, line: &'a str) -> Option<&'a str> {
+    let name = match file.rsplit('/').next()? {
+        "package.json" => {
+            let (name, value) = line.trim().strip_prefix('"')?.split_once("\":")?;
+            // A package has a version.
+            value.trim().trim_start_matches('"').contains(' ').then_some(name)?
+        }
+        "mise.toml" => line.trim().strip_prefix("[tasks.")?.strip_suffix(']')?.trim_matches('"'),
+        _ => return None,
+    };
+    (name.starts_with("test:") || name.starts_with("e2e")).then_some(name)
+}
+
+/// Returns whether a command line runs a check or the program itself, as far as its words say.
+pub(crate) fn may_check(command: &str) -> bool {
+    const NOTHING_RUN: [&str; 6] = ["git", "gh", "glab", "jj", "open", "code"];
+    segments(command).into_iter().filter_map(without_keywords).any(|segment| match class_of(segment) {
+        Class::Test | Class::Build | Class::Check => true,
+        Class::Other => words(segment).next().is_some_and(|program| !NOTHING_RUN.contains(&program)),
+        _ => false,
+    }) || pipes_into_program(command)
 }
 
 /// Returns the word that says what a check is: its script or subcommand, or else its program.

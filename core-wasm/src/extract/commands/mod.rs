@@ -13,8 +13,8 @@ mod tests;
 mod verdict;
 
 pub(crate) use class::{
-    Class, class, does_one_thing, is_rewording, main_segment, may_fix, mends, picks_tests, pipes_into_program, purpose,
-    runs_tests, same_purpose, targets, whole_checks,
+    Class, class, does_one_thing, is_rewording, main_segment, may_check, may_fix, mends, picks_tests, pipes_into_program,
+    purpose, runs_tests, same_purpose, targets, test_script, test_suites, whole_checks,
 };
 pub(crate) use complaint::{Complaint, Reason, complaint, imports, names_program};
 pub(crate) use effects::{editor, file_effects};
@@ -30,6 +30,6 @@ pub(crate) use program::{
 };
 pub(crate) use shell::{branch_from, chained, is_same_place, segments, tokens, with_values};
 pub(crate) use verdict::{
-    TestCounts, exited_with_failure, failed_behind_pipe, lists_passed_packages, output_reports_failure, passed,
-    prints_failure, test_counts, timed_out,
+    TestCounts, exited_with_failure, failed_behind_pipe, found_no_tests, hook_reports, lists_passed_packages,
+    output_reports_failure, passed, prints_failure, runs_in_background, test_counts, timed_out,
 };

@@ -2,6 +2,16 @@
 
 use super::class::shared_words;
 use super::effects::FileEffects;
+
+#[test]
+fn what_compiles_tests_runs_none() {
+    for compiles in ["go test -tags=e2e -c ./till -o /dev/null", "cargo test --no-run"] {
+        assert_eq!((class(compiles), runs_tests(compiles)), (Class::Build, None), "{compiles}");
+    }
+    assert_eq!(class("go test ./... -count=1"), Class::Test);
+    assert_eq!(test_suites("bun run test:till && npm run e2e -- -t slip; npm test"), ["test:till"]);
+}
+
 #[test]
 fn a_file_that_is_named_after_hooks_is_no_hook() {
     assert!(is_environment("the commit hook of the till failed") && is_environment("husky - pre-commit hook exited"));

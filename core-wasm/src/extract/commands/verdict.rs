@@ -99,6 +99,24 @@ pub(crate) fn exited_with_failure(output: &str) -> bool {
     code.is_some_and(|code| code.starts_with(|c: char| matches!(c, '1'..='9')))
 }
 
+/// Returns whether the tool that runs commands only started the command: what it prints comes later.
+pub(crate) fn runs_in_background(output: &str) -> bool {
+    output.trim_start().starts_with("Command running in background")
+}
+
+/// Returns whether no test was found that has the name that was asked for, in any package that the output names.
+pub(crate) fn found_no_tests(output: &str) -> bool {
+    const SIGN: &str = "no tests to run";
+    let mut packages = output.lines().filter(|line| line.trim_start().starts_with("ok "));
+    output.contains(SIGN) && packages.all(|line| line.contains(SIGN))
+}
+
+/// Returns whether the hook of a commit printed what it checked.
+pub(crate) fn hook_reports(command: &str, output: &str) -> bool {
+    const SIGNS: [&str; 8] = ["Passed", "$ ", "husky", "lint-staged", "lefthook", "pre-commit", "✔", "✓"];
+    class(command) == Class::Commit && text::contains_any(output, &SIGNS)
+}
+
 /// Returns whether the command certainly passed. A pipe hides its exit code.
 pub(crate) fn passed(command: &str, output: &str) -> bool {
     let class = class(command);

@@ -296,6 +296,7 @@ impl State {
             if standing::says_all_done(&turn.answer) {
                 self.tasks.all_done();
             }
+            self.tasks.said_done(&turn.answer);
             self.open_points.answered(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             let before = std::mem::replace(&mut self.last_answer, head_and_tail(&turn.answer, LAST_ANSWER_BYTES));

@@ -7,7 +7,7 @@ use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::commands;
 use crate::extract::commits;
-use crate::extract::files::{self, Reversal, is_configuration, is_description, is_document};
+use crate::extract::files::{self, Reversal, is_code, is_configuration, is_description, is_document};
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::statement::Voice;
@@ -106,6 +106,7 @@ impl State {
             self.files.record_creation(file);
         }
         self.files.record_lines(file, lines.iter().map(|(is_added, line)| (*is_added, line.as_str())), source.at);
+        self.evidence.scripts_written(file, &lines);
         self.text_written(file, &edit, source, settled);
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);
@@ -128,6 +129,8 @@ impl State {
         let is_own = !clean::is_outside(&own);
         if is_own {
             self.project_changed(file);
+        } else if is_code(file) && !commands::is_temporary_folder(file) {
+            self.evidence.changed_elsewhere();
         }
         if let Some(document) = edit.content.as_deref().filter(|_| is_document(file)) {
             if is_own && !is_handoff {
@@ -222,7 +225,7 @@ impl State {
         self.recap.file_edited();
         self.undone.file_changed(file);
         if !is_document(file) {
-            self.evidence.file_changed(!is_configuration(file));
+            self.evidence.file_changed(is_code(file), !is_configuration(file));
         }
     }
 

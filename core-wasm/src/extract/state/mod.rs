@@ -43,7 +43,7 @@ use crate::extract::tool_uses::{PendingToolUses, Tool};
 use crate::extract::turn::Turn;
 use crate::extract::undone::Undone;
 use crate::extract::vanished::Vanished;
-use crate::extract::{commands, human, options};
+use crate::extract::{commands, human, options, pointed};
 use crate::text::Language;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Kind, Line};
@@ -114,6 +114,8 @@ pub(super) struct State {
     pub(super) tags: Vec<String>,
     /// The numbers of the pull requests that are merged.
     pub(super) merged: Vec<u32>,
+    /// The numbers of the pull requests that are drafts.
+    pub(super) drafts: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
     pub(super) hashes: Vec<(String, String)>,
     /// The latest test counts, and whether that run covered named files only.
@@ -346,7 +348,10 @@ impl State {
 
     /// Returns the question that waits for an answer, with what it is about.
     pub(super) fn told_question(&self) -> String {
-        options::told_question(&self.open_question, &self.last_answer)
+        match pointed::proposal_before(&self.open_question, &self.last_answer) {
+            Some(proposal) => format!("{proposal} {}", self.open_question),
+            None => options::told_question(&self.open_question, &self.last_answer),
+        }
     }
 
     /// Returns what was begun and not ended: a question that waits for its answer, a sub-agent without a result, and what the

@@ -30,6 +30,23 @@ impl State {
         }
     }
 
+    /// Records whether a pull request is a draft, if a command line made it one, made it ready for review, or shows it.
+    pub(super) fn draft_seen(&mut self, command: &str, output: &str) {
+        let Some((number, is_draft)) = commits::draft(command, output) else { return };
+        let number = if number == 0 { self.known_pull_request() } else { Some(number) };
+        let Some(number) = number else { return };
+        self.drafts.retain(|known| *known != number);
+        self.drafts.extend(is_draft.then_some(number));
+        let extra = self.drafts.len().saturating_sub(MAX_COMMITS);
+        self.drafts.drain(..extra);
+    }
+
+    /// Returns the session's latest pull request, or else the only one that it handled.
+    fn known_pull_request(&self) -> Option<u32> {
+        let own = self.commits.iter().filter_map(|commit| commits::pull_request_number(commit)).next_back();
+        own.or(self.references.only_pull_request())
+    }
+
     /// Records which pull requests a command merged, or shows as merged.
     pub(super) fn pull_requests_merged(&mut self, command: &str, output: &str, failed: bool) {
         if failed || !(command.contains("gh pr") || command.contains("git ")) {
@@ -45,10 +62,16 @@ impl State {
         }
     }
 
+    /// Returns whether there is a pull request, the session's own or the only one that it handled, that is not known to be merged.
+    pub(in crate::extract) fn has_open_pull_request(&self) -> bool {
+        self.known_pull_request().is_some_and(|number| !self.merged.contains(&number))
+    }
+
     /// Records that a pull request is merged.
     pub(super) fn pull_request_merged(&mut self, number: u32) {
         self.open_points.pull_request_merged(number);
         self.undone.pull_request_merged(number);
+        self.evidence.merged();
         self.merged.retain(|known| *known != number);
         self.merged.push(number);
         let extra = self.merged.len().saturating_sub(MAX_COMMITS);

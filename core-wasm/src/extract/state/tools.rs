@@ -92,12 +92,15 @@ impl State {
                     && tool_use.name.starts_with("mcp__")
                     && tool_use.name.to_ascii_lowercase().contains("issue") =>
             {
+                let known = self.references.filed().count();
                 self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
+                self.issues_filed_since(known);
             }
             Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
                 self.undone.looked();
-                self.evidence.ran();
+                self.evidence.looked();
             }
+            Tool::Other if !is_error && tool_use.name.to_ascii_lowercase().contains("diagnostics") => self.evidence.looked(),
             _ => {}
         }
     }
@@ -141,7 +144,8 @@ impl State {
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
-            self.tests_counted(counts, class == commands::Class::Test && !commands::targets(command).is_empty());
+            let names_files = class == commands::Class::Test && !commands::targets(command).is_empty();
+            self.tests_counted(counts, names_files || commands::runs_tests(command) == Some(true));
         } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
             // What failed before is not the last run any more.
             self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
@@ -193,7 +197,10 @@ impl State {
         self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
         if !failed {
+            let known = self.references.filed().count();
             self.references.command_ran(command, output, self.turns);
+            self.issues_filed_since(known);
+            self.draft_seen(command, output);
         }
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
@@ -258,6 +265,13 @@ impl State {
         if !partly || self.tests.is_none_or(overrides) {
             self.tests = Some((counts, partly));
             self.evidence.tests_ran();
+        }
+    }
+
+    /// Records that the request was begun if there are more than that many issues that the session filed.
+    fn issues_filed_since(&mut self, known: usize) {
+        if self.references.filed().count() > known {
+            self.undone.begun();
         }
     }
 
