@@ -1,6 +1,7 @@
 //! Short answers that narrow or change what was asked: "yes, but only the first", "no, keep it".
 
-use super::{Resolution, before_question, is_hedged, is_vague, strip_question_opening};
+use super::proposal::{before_question, is_hedged, is_vague, strip_question_opening};
+use super::resolution::Resolution;
 use crate::extract::{human, prose};
 use crate::text;
 
