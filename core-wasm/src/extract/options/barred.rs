@@ -30,13 +30,13 @@ pub(super) fn wants_to_discuss(prompt: &str) -> bool {
     text::contains_any_words(&lower, &["discuss", "talk about", "talk through", "tell me more about"])
 }
 
-/// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares no word with the
-/// option, and the answer asks nothing.
+/// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares less than half of its
+/// words with the option, and the answer asks nothing.
 pub(super) fn lists_another(prompt: &str, option: &ProposedOption, answer: &str) -> bool {
     let Some(own) = parse_numbered_option(prompt.trim()).filter(|own| own.id == option.id) else { return false };
     let words = text::features(&own.title);
     words.len() >= MIN_SHARED
-        && words.is_disjoint(&text::features(&option.title))
+        && 2 * words.intersection(&text::features(&option.title)).count() < words.len()
         && !text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
 

@@ -17,7 +17,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-use super::{human, questions};
+use super::{human, prose, questions};
 use crate::text;
 use barred::{
     are_findings, asks_for_no_option, denies_option, is_of_next_steps, lists_another, offers, only_wonders_about,
@@ -33,7 +33,7 @@ use proposal::proposal;
 pub(super) use proposal::told_question;
 use recommended::recommended;
 use replies::{MAX_REPLY_CHARS, asks_each, is_one_offer, replies};
-use reply::narrowed;
+use reply::{answered, names_itself, narrowed};
 pub(super) use resolution::Resolution;
 
 /// Returns all that a prompt decides, given the previous answer: an option, the answers to numbered questions, or what it takes up of
@@ -43,7 +43,8 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
     if !replies.is_empty() {
         return replies;
     }
-    resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).into_iter().collect()
+    let resolved = resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).or_else(|| answered(prompt, answer));
+    resolved.into_iter().collect()
 }
 
 /// Returns which of the options of a question a prompt names, if it names just one: by its words, its number or its place.
@@ -176,7 +177,10 @@ fn named_options(prompt: &str, options: &[ProposedOption]) -> Vec<usize> {
 fn bars_choice(prompt: &str, answer: &str, options: &[ProposedOption], named: &[usize]) -> bool {
     let lower = prompt.to_lowercase();
     let is_of_next = || asks_for_no_option(answer) || is_of_next_steps(answer, &options[0]);
-    (calls_option(&lower) && denies_option(&lower)) || (options.len() >= 2 && !named.is_empty() && is_of_next())
+    // "For #1, is there still a cycle?" only asks.
+    let begins = || named.iter().any(|at| lower.starts_with(&options[*at].id));
+    let asks = || prompt.trim_end().ends_with(['?', '？']) && human::only_asks(prompt) && !begins();
+    (calls_option(&lower) && denies_option(&lower)) || (options.len() >= 2 && !named.is_empty() && (is_of_next() || asks()))
 }
 
 /// Returns whether the items of an answer are options, of which a prompt names one at `named`, and not steps, questions or items of a
@@ -231,6 +235,15 @@ fn options_at_end(answer: &str) -> Option<Vec<ProposedOption>> {
     let last = answer.trim().lines().last()?;
     parse_numbered_option(last.trim())?;
     Some(numbered_options(answer)).filter(|items| items.len() >= 2 && is_one_offer(items, answer))
+}
+
+/// Returns what an answer asks at its end, as far as it can be understood alone: the question before its options, or else its last one.
+pub(super) fn asked(answer: &str) -> Option<String> {
+    let options = parse_options(answer);
+    let of_options = options.first().filter(|_| options.len() >= 2).map(|first| subject::question(answer, first));
+    let last =
+        || prose::closing_question(answer).filter(|question| !prose::is_procedure(question) && names_itself(question));
+    of_options.filter(|question| !question.is_empty()).or_else(last)
 }
 
 /// Returns the title of the option of an answer that a prompt speaks of by its number or letter: "Option 1 doesn't work since …".

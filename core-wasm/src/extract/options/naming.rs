@@ -40,7 +40,7 @@ pub(super) fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
         || begins_with_id(&lower, id)
         || names_letter(prompt, id)
         || takes_by_particle(prompt, id)
-        || (id != "a" && text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id)))
+        || text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id))
         || says_little_else(&lower, id)
         || has_title()
 }
@@ -59,8 +59,8 @@ const MAX_BARE_CHARS: usize = 24;
 
 /// Returns whether a text in lower case has the number or letter with a word for options: "option 2", "2번", "(b)".
 pub(super) fn names_number(lower: &str, id: &str) -> bool {
-    const WORDS: [&str; 12] =
-        ["option", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법", "옵션"];
+    const WORDS: [&str; 13] =
+        ["option", "options", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법", "옵션"];
     let is_behind = |word: &&str| contains_id(lower, &format!("{word} {id}")) || contains_id(lower, &format!("{word}{id}"));
     let forms = [format!("{id}번"), format!("{id}番"), format!("第{id}"), format!("({id})"), format!("{id}안")];
     WORDS.iter().any(is_behind) || forms.iter().any(|form| lower.contains(form.as_str()))
@@ -165,22 +165,54 @@ pub(super) fn names_letter(prompt: &str, id: &str) -> bool {
     })
 }
 
-/// Returns whether a sentence in lower case says of the option with this number or letter that it is the one: "1 is correct".
+/// Returns whether a sentence in lower case says of the option with this number or letter that it is the one: "1 is correct", "I think
+/// 2 is the right way".
 fn accepts(lower: &str, id: &str) -> bool {
-    const VERDICTS: [&str; 10] = [
+    const LEADS: [&str; 12] = [
+        "yes",
+        "yeah",
+        "ok",
+        "okay",
+        "but",
+        "and",
+        "to answer your question",
+        "i think",
+        "i guess",
+        "i feel",
+        "i'd say",
+        "i would say",
+    ];
+    const VERDICTS: [&str; 22] = [
         "is correct",
         "is right",
+        "is the right",
         "is fine",
+        "is good",
+        "is ok",
+        "is okay",
         "is better",
+        "is best",
+        "is the best",
         "is the way",
         "is what i",
         "sounds good",
         "sounds right",
+        "sounds like a good",
         "looks good",
+        "looks right",
+        "seems good",
+        "seems right",
+        "seems fine",
+        "seems like a good",
         "makes sense",
     ];
-    lower
-        .strip_prefix(id)
-        .and_then(|rest| rest.strip_prefix(' '))
-        .is_some_and(|rest| VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict)))
+    let mut said = lower;
+    while let Some(lead) = LEADS.iter().find(|lead| text::starts_with_words(said, lead)) {
+        said = said[lead.len()..].trim_start_matches([' ', ',']);
+    }
+    let Some(rest) = said.strip_prefix(id) else { return false };
+    let is_marked = rest.starts_with(')');
+    // "A" alone is mostly an article.
+    let rest = rest.trim_start_matches(')').strip_prefix(' ').filter(|_| is_marked || id != "a");
+    rest.is_some_and(|rest| VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict)))
 }

@@ -196,6 +196,32 @@ fn an_option_is_taken_by_its_letter() {
 }
 
 #[test]
+fn an_option_is_taken_by_a_verdict_in_the_middle_of_a_prompt() {
+    let answer = "A lost slip:\n\n1. **Note it** and go on\n2. **Stop the till** at once\n3. **Both** of them\n\nWhich way do you prefer?";
+    let told = |said: &str| resolve(said, answer).map(|it| (it.what, it.rejected));
+    let second = Some(("Stop the till at once".to_owned(), vec!["Note it and go on".to_owned(), "Both of them".to_owned()]));
+    for said in [
+        "I think 2 is the right way. Each slip counts",
+        "to answer your question 2 seems like a good idea",
+        "go with options 2",
+    ] {
+        assert_eq!(told(said), second, "{said}");
+    }
+    for other in ["for #2, is the drawer still open?", "the slip of till 2 is right there"] {
+        assert_eq!(told(other), None, "{other}");
+    }
+    let lettered = "A lost slip:\n\n**A) Note it**\n**B) Stop the till**\n\nWhich one do you prefer?";
+    let said = "I think A) is fine, let's write it down. Can we do that for refunds first?";
+    assert_eq!(resolve(said, lettered).unwrap().rejected, ["Stop the till"]);
+}
+
+#[test]
+fn a_list_of_the_users_own_chooses_nothing_of_what_was_done() {
+    let done = "Done:\n1. New page for the tills - added the address\n2. New page for the carts\n\nBoth are short.";
+    assert!(resolve_all("1. Strengthen the till - added checks for the slip", done).is_empty());
+}
+
+#[test]
 fn what_comes_next_turns_nothing_down() {
     let steps = "Would you like to:\n1. **Run the tests** of the till\n2. **Start the work** on the slip\n3. **Review the plan**\n\n";
     assert!(resolve_all("1+2", &format!("{steps}What would you like to do next?")).is_empty());
