@@ -33,5 +33,5 @@ pub(super) use request::{
     states_fact, task,
 };
 pub(super) use rule::is_rule;
-pub(super) use ruling::{asks_to_stay, replacement, rulings};
+pub(super) use ruling::{asks_to_stay, replacement, rulings, wishes};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

@@ -65,6 +65,10 @@ impl State {
         let mut rulings = human::rulings(said);
         if rulings.is_empty() && !refused.is_empty() {
             rulings.extend(human::replacement(said));
+            // What is said to a command mostly is the next step.
+            if rulings.is_empty() && !refused.starts_with('`') {
+                rulings.extend(human::wishes(said));
+            }
         }
         for ruling in rulings {
             // What is done once it is done binds nobody.
