@@ -30,14 +30,15 @@ pub(super) fn wants_to_discuss(prompt: &str) -> bool {
     text::contains_any_words(&lower, &["discuss", "talk about", "talk through", "tell me more about"])
 }
 
-/// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares less than half of its
-/// words with the option, and the answer asks nothing.
+/// Returns whether a prompt is an item of another list than the option's: it begins with the same number, and shares no word with the
+/// option if the answer ends without a question, or less than half of its words if the answer asks nothing at all.
 pub(super) fn lists_another(prompt: &str, option: &ProposedOption, answer: &str) -> bool {
     let Some(own) = parse_numbered_option(prompt.trim()).filter(|own| own.id == option.id) else { return false };
     let words = text::features(&own.title);
-    words.len() >= MIN_SHARED
-        && 2 * words.intersection(&text::features(&option.title)).count() < words.len()
-        && !text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
+    let shared = words.intersection(&text::features(&option.title)).count();
+    let asks = |said: &str| said.contains(['?', '？']);
+    let is_other = shared == 0 && !asks(text::tail(answer, MAX_QUESTION_TAIL));
+    words.len() >= MIN_SHARED && (is_other || (2 * shared < words.len() && !asks(answer)))
 }
 
 /// Returns whether a prompt quotes an option, and beside that only asks something.

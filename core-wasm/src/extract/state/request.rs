@@ -52,7 +52,7 @@ impl State {
             let is_short = turn.title.chars().count() <= max;
             self.request_is_chat = is_short && !changed && turn.files.is_empty();
             // Whoever asks why something fails wants it mended.
-            self.request_only_asks &= !changed && !(turn.used_tools && human::asks_cause(&turn.title));
+            self.request_only_asks &= !(changed || (turn.used_tools && human::asks_cause(&turn.title)));
             return;
         }
         if !turn.substantive {
