@@ -2111,6 +2111,28 @@ fn what_is_left_out_of_a_refused_plan_is_decided() {
 }
 
 #[test]
+fn what_a_refused_text_is_to_be_like_is_decided() {
+    let decided = |tool: &str, input: &Value, reason: &str| {
+        let mut script = Script::default();
+        script.human("Plan the slips of the tills.");
+        script.tool(tool, input, &format!("{REFUSAL}{reason}"), true, &Value::Null);
+        script.agent("All right.");
+        of_kind(&script.outcome(), "decision").iter().map(|draft| draft.title.clone()).collect::<Vec<_>>()
+    };
+    let plan = json!({"plan": "# Plan: Print the slips\n\n1. Print the sum\n2. Print the tax"});
+    let said = "The day till has a roll too. Print the address for both tills";
+    assert_eq!(
+        decided("ExitPlanMode", &plan, said),
+        ["Print the address for both tills (The user refused: Print the slips)"]
+    );
+    for step in ["update the plan, then show it again first", "make sure that the till is shut", "put it where?"] {
+        assert!(decided("ExitPlanMode", &plan, step).is_empty(), "{step}");
+    }
+    let command = json!({"command": "ls tills"});
+    assert!(decided("Bash", &command, "Print the address for both tills").is_empty());
+}
+
+#[test]
 fn the_reason_for_a_refusal_steers_the_work() {
     let decided = |reason: &str| {
         let mut script = Script::default();

@@ -74,13 +74,15 @@ pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
             || all.iter().any(|(_, said)| is_same(said))
             || told.iter().any(|line| line.contains(start))
     };
+    // What was said to a plan that is still to be carried out belongs to what was asked.
+    let is_planned = |at: usize| state.undone.planned_request().is_some() && at + 1 == state.results.turns().len();
     for (at, turn) in state.results.turns().iter().enumerate() {
         if latest_of == Some(at) {
             before_latest = all.len();
         }
         // What has no answer is told as left undone.
         let all_asked = std::iter::once(&turn.asked).chain(&turn.added).filter(|asked| !state.undone.is_unanswered(asked));
-        for asked in all_asked.filter_map(|asked| steering(asked, turn)) {
+        for asked in all_asked.filter_map(|asked| steering(asked, turn, is_planned(at))) {
             if !known(asked, &all) && !decided(asked) {
                 let weighs = (turn.edited || turn.committed) && !turn.added.iter().any(|added| added.ends_with(asked));
                 all.push((weighs, asked.to_owned()));
@@ -110,8 +112,8 @@ pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
 }
 
 /// Returns what was asked in a turn, without a consent or an option's letter before it, if it says by itself what to do or what is
-/// wrong.
-fn steering<'a>(asked: &'a str, turn: &TurnResult) -> Option<&'a str> {
+/// wrong. `is_planned` says whether a plan was made in the turn that is still to be carried out.
+fn steering<'a>(asked: &'a str, turn: &TurnResult, is_planned: bool) -> Option<&'a str> {
     let changed = turn.edited || turn.committed;
     let is_added = asked != turn.asked;
     let asked = human::without_option_letter(human::without_consent(asked));
@@ -130,7 +132,7 @@ fn steering<'a>(asked: &'a str, turn: &TurnResult) -> Option<&'a str> {
     if is_added {
         // What is said in the middle of the work is often only about its next step.
         let is_wish = wishes(asked) || (!asked.contains(['?', '？']) && (orders() || human::corrects(asked)));
-        return (turn.edited && is_wish && human::stands_alone(asked)).then_some(asked);
+        return ((turn.edited || is_planned) && is_wish && human::stands_alone(asked)).then_some(asked);
     }
     // A question may wish for what was changed then, unless it only asks for a fact. Where nothing changed, only an order or a
     // correction says what was wanted.
@@ -206,11 +208,19 @@ mod tests {
     }
 
     fn told(asked: &str) -> Option<String> {
-        steering(asked, &turn(asked)).map(str::to_owned)
+        steering(asked, &turn(asked), false).map(str::to_owned)
     }
 
     fn told_of_edit(asked: &str) -> Option<String> {
-        steering(asked, &TurnResult { edited: true, ..turn(asked) }).map(str::to_owned)
+        steering(asked, &TurnResult { edited: true, ..turn(asked) }, false).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_wish_for_a_plan_that_is_still_to_be_carried_out_is_told() {
+        let asked = "the slip is not printed at all for the night till, and it should be";
+        let made = TurnResult { asked: "Plan the slips".to_owned(), ..TurnResult::default() };
+        assert_eq!(steering(asked, &made, true), Some(asked));
+        assert_eq!(steering(asked, &made, false), None);
     }
 
     #[test]

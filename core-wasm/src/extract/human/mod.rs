@@ -29,9 +29,9 @@ pub(super) use dispute::{disputes, doubts, refutes};
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
 pub(super) use request::{
-    asks_ability, is_demand, is_order, only_asks, request_summary, sets_value, speaks_of_own_commit, speaks_of_pushed_work,
-    states_fact, task,
+    asks_ability, asks_cause, is_demand, is_order, only_asks, request_summary, sets_value, speaks_of_own_commit,
+    speaks_of_pushed_work, states_fact, task,
 };
 pub(super) use rule::is_rule;
-pub(super) use ruling::{asks_to_stay, replacement, rulings};
+pub(super) use ruling::{asks_to_stay, replacement, rulings, wishes};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

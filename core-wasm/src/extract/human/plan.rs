@@ -95,36 +95,22 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
     let mut best: Option<((usize, u8), String)> = None;
     let (mut rank, mut level) = (None, 0);
     for line in text::prose_lines(plan) {
-        let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
-        if is_heading {
+        if let Some(depth) = heading_depth(line) {
             let heading = line.to_lowercase();
             let is_of = |words: &&[&str]| text::contains_any_words(&heading, words);
             // The title names the subject, and not a section. What stands deeper belongs to its section.
-            let depth = line.bytes().take_while(|byte| *byte == b'#').count();
             let is_title = depth == 1;
-            if rank.is_some() && (depth == 0 || depth > level) {
+            if rank.is_some() && (depth == BOLD || depth > level) {
                 continue;
             }
-            level = if depth == 0 { usize::MAX } else { depth };
+            level = depth;
             rank = REASON_HEADINGS.iter().position(is_of).filter(|_| !is_title).map(|at| REASON_HEADINGS.len() - at);
             continue;
         }
         let is_prose = line.starts_with(|c: char| c.is_alphabetic() || matches!(c, '`' | '*' | '"'));
         let Some(rank) = rank.filter(|_| is_prose) else { continue };
-        for sentence in text::sentences(line) {
+        for sentence in text::sentences(line).into_iter().filter(|sentence| may_be_reason(sentence)) {
             let lower = sentence.to_lowercase();
-            let length = sentence.chars().count();
-            let least = if sentence.is_ascii() { 40 } else { 20 };
-            if !(least..=MAX_REASON_CHARS).contains(&length)
-                || sentence.ends_with(['?', '？', ':', '：'])
-                || prose::is_pointer(&lower)
-                || ["instead", "then ", "so ", "therefore", "line", "also", "problem 2", "problem 3", "second,", "secondly"]
-                    .iter()
-                    .any(|it| lower.starts_with(it))
-                || prose::is_narration(&sentence)
-            {
-                continue;
-            }
             let count = |words: &[&str]| {
                 let found = words.iter().filter(|word| text::contains_words(&lower, word)).count();
                 u8::try_from(found.min(2)).unwrap_or(2)
@@ -141,6 +127,30 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
         }
     }
     best.map(|(_, sentence)| sentence)
+}
+
+/// Returns whether a sentence of a plan can be understood alone, and says how something is.
+fn may_be_reason(sentence: &str) -> bool {
+    const GOES_ON: [&str; 10] =
+        ["instead", "then ", "so ", "therefore", "line", "also", "problem 2", "problem 3", "second,", "secondly"];
+    let lower = sentence.to_lowercase();
+    let least = if sentence.is_ascii() { 40 } else { 20 };
+    (least..=MAX_REASON_CHARS).contains(&sentence.chars().count())
+        && !sentence.ends_with(['?', '？', ':', '：'])
+        && !prose::is_pointer(&lower)
+        && !GOES_ON.iter().any(|it| lower.starts_with(it))
+        && !prose::is_narration(sentence)
+}
+
+/// The depth of a line in bold that stands as a heading: it is below all others.
+const BOLD: usize = usize::MAX;
+
+/// Returns the depth of a heading. None for every other line.
+fn heading_depth(line: &str) -> Option<usize> {
+    if line.starts_with('#') {
+        return Some(line.bytes().take_while(|byte| *byte == b'#').count());
+    }
+    (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")).then_some(BOLD)
 }
 
 /// Headings of a plan below which stands what it does.
@@ -189,9 +199,9 @@ pub(in crate::extract) fn plan_goal(plan: &str) -> Option<String> {
     // The text right below the title speaks of the whole, too.
     let (mut section, mut level, mut is_first) = (Some(Section::Title), 2, true);
     for line in text::prose_lines(plan) {
-        if line.starts_with('#') {
+        // What a line in bold leads to still belongs to its section.
+        if let Some(depth) = heading_depth(line).filter(|depth| *depth != BOLD) {
             goal.list_ends();
-            let depth = line.bytes().take_while(|byte| *byte == b'#').count();
             // What stands deeper speaks of a part.
             if section != Some(Section::Title) && depth > level {
                 section = None;

@@ -134,7 +134,7 @@ fn own_request(prompt: &str, max: usize) -> String {
             let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence) || is_demand(sentence));
             let orders: Vec<&str> = sentences[at + 1..]
                 .iter()
-                .filter(|it| (is_order(it) || is_demand(it)) && !is_rule(it))
+                .filter(|it| (is_order(it) || is_demand(it) || turns(it)) && !is_rule(it))
                 .map(|it| it.as_str())
                 .collect();
             // Beside pasted text only the first is taken, and only if it says what the others lead to.
@@ -150,6 +150,14 @@ fn own_request(prompt: &str, max: usize) -> String {
     // What a colon led to may be a picture or code.
     let said = said.trim_end_matches([':', '：', ' ', '\\']);
     text::clip(said, max).into_owned()
+}
+
+/// Returns whether a sentence of a request says what is wanted in the place of something: "BUT we want to keep the slips in a folder".
+fn turns(sentence: &str) -> bool {
+    const WANTS: [&str; 4] = ["we want", "we'd like", "i'd rather", "we'd rather"];
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let is_wanted = text::contains_any_words(&lower, &WANTS);
+    is_wanted && (lower.starts_with("but ") || text::contains_any_words(&lower, &["instead", "rather"]))
 }
 
 /// Returns whether a line begins like a diff, a log or a list.
@@ -294,6 +302,19 @@ pub(in crate::extract) fn asks_ability(request: &str) -> bool {
     request.ends_with(['?', '？'])
         && request.chars().count() <= MAX_CHARS
         && (is_wide || OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening)))
+}
+
+/// Returns whether a request asks why something fails: what comes after it mostly is the cure.
+pub(in crate::extract) fn asks_cause(request: &str) -> bool {
+    const ASKS: [&str; 5] = ["why", "whats wrong", "what is wrong", "any idea why", "do you know why"];
+    const FAULTS: [&str; 14] = [
+        "fail", "fails", "failing", "failed", "broken", "wrong", "error", "errors", "crash", "crashes", "crashing",
+        "missing", "slow", "stuck",
+    ];
+    const WIDE: [&str; 6] = ["왜 실패", "왜 안", "왜 에러", "なぜ失敗", "なぜ動かない", "为什么失败"];
+    let lower = request.to_lowercase().replace(['\'', '’'], "");
+    let asks = ASKS.iter().any(|words| text::starts_with_words(&lower, words));
+    (asks && text::contains_any_words(&lower, &FAULTS)) || text::contains_any(&lower, &WIDE)
 }
 
 /// Returns whether a request only asks something, so that an answer is all that it wants.

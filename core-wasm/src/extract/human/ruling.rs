@@ -225,6 +225,12 @@ const REPLACEMENTS: &[&str] = &[
     "prefer",
     "pull it out",
 ];
+/// Verbs with which the user says how a text or a plan is to be.
+const DESIGN_VERBS: &[&str] = &[
+    "make", "add", "define", "drop", "remove", "put", "move", "call", "name", "rename", "keep", "pass", "return", "replace",
+    "use", "set", "split", "merge", "print", "show", "render", "include", "exclude", "leave", "allow", "limit", "share",
+    "reuse", "store", "let", "have", "inline", "extract",
+];
 /// The maximum length of such an answer, in characters.
 const MAX_REPLACEMENT_CHARS: usize = 160;
 
@@ -459,14 +465,35 @@ pub(in crate::extract) fn replacement(reason: &str) -> Option<Ruling> {
     let lower = strip_apostrophes(&text::plain(said));
     let bare = without_leads(&lower);
     let has_place = REPLACEMENTS.iter().any(|it| text::starts_with_words(bare, it));
-    let is_told = has_place
-        && text::sentences(said).len() == 1
-        && (12..=MAX_REPLACEMENT_CHARS).contains(&said.chars().count())
+    let is_told = has_place && text::sentences(said).len() == 1 && is_plain_order(said, &lower, bare);
+    is_told.then(|| Ruling { said: said.to_owned(), asks: false, points: false })
+}
+
+/// Returns what the reason for the refusal of a text or a plan wants to be in it: "make it the same for both tills".
+pub(in crate::extract) fn wishes(reason: &str) -> Vec<Ruling> {
+    let own = own_words(reason);
+    let all = text::sentences(&own);
+    let typed = all.iter().flat_map(|sentence| text::typed_sentences(sentence)).map(str::trim);
+    let is_wish = |said: &&str| {
+        let lower = strip_apostrophes(&text::plain(said));
+        let bare = without_leads(&lower);
+        let orders = DESIGN_VERBS.iter().any(|it| text::starts_with_words(bare, it))
+            || text::contains_any_words(&lower, &["we should", "should be", "should use", "should go"]);
+        let is_step = text::contains_any_words(&lower, STEPS) || asks_record(said) || is_rule(said);
+        orders && !is_step && is_plain_order(said, &lower, bare)
+    };
+    let wishes = typed.filter(is_wish).take(MAX_RULINGS);
+    wishes.map(|said| Ruling { said: said.to_owned(), asks: false, points: false }).collect()
+}
+
+/// Returns whether a sentence is short, asks nothing and was not pasted. `lower` is it in lower case, and `bare` that without its lead.
+fn is_plain_order(said: &str, lower: &str, bare: &str) -> bool {
+    (12..=MAX_REPLACEMENT_CHARS).contains(&said.chars().count())
         && !said.contains(['?', '？'])
         && !text::contains_words(bare, "first")
-        && !names_option_only(&lower)
-        && !looks_pasted(said);
-    is_told.then(|| Ruling { said: said.to_owned(), asks: false, points: false })
+        && !names_option_only(lower)
+        && !looks_pasted(said)
+        && said.matches('"').count().is_multiple_of(2)
 }
 
 /// Returns whether a sentence quotes something, or names it by its form.

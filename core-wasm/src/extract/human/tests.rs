@@ -546,6 +546,29 @@ fn requests_that_want_work() {
     );
 }
 
+#[test]
+fn a_request_keeps_what_it_wants_instead() {
+    let lead = "Update the plan of the tills so that whoever prints the slips can look at how the old shop in the north prints them today.";
+    let told = |rest: &str| request_summary(&format!("{lead} {rest}"), 560, labels(Language::English));
+    assert!(
+        told("We want to instead keep the slips in a folder (for now)")
+            .ends_with("… We want to instead keep the slips in a folder (for now)")
+    );
+    assert_eq!(told("They use paper instead of a screen."), lead);
+}
+
+#[test]
+fn a_question_for_the_cause_of_a_failure() {
+    for asks in
+        ["why is the till failing?", "Why does the slip have the wrong date?", "what's wrong with the errors of the cart?"]
+    {
+        assert!(asks_cause(asks), "{asks}");
+    }
+    for other in ["why do we round twice?", "is the till broken?", "fix the failing till"] {
+        assert!(!asks_cause(other), "{other}");
+    }
+}
+
 proptest! {
     #[test]
     fn never_panics(text in any::<String>()) {

@@ -1,7 +1,8 @@
 //! Offers that a prompt takes up by their own words, without a number or a plain yes.
 
 use super::listed::{MAX_LABEL_CHARS, MIN_LABEL_BYTES};
-use super::{Resolution, strip_question_opening};
+use super::proposal::strip_question_opening;
+use super::resolution::Resolution;
 use crate::extract::{human, prose};
 use crate::text;
 

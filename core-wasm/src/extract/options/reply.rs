@@ -1,6 +1,8 @@
-//! Short answers that narrow or change what was asked: "yes, but only the first", "no, keep it".
+//! Answers in the user's own words that narrow, change or refuse what was asked: "yes, but only the first", "no, keep it".
 
-use super::{Resolution, before_question, is_hedged, is_vague, strip_question_opening};
+use super::proposal::{before_question, is_hedged, is_vague, strip_question_opening};
+use super::resolution::Resolution;
+use super::subject::has_pointer;
 use crate::extract::{human, prose};
 use crate::text;
 
@@ -10,6 +12,35 @@ const MAX_QUESTION_CHARS: usize = 104;
 /// The length from which a question says by itself what it is about, in characters, and the least room for the sentence before it.
 const MIN_QUESTION_CHARS: usize = 60;
 const MIN_BEFORE_CHARS: usize = 20;
+
+/// The maximum length of a prompt whose first sentence is an answer, in characters.
+const MAX_ANSWERING_CHARS: usize = 700;
+/// How many words an answer has that says more than yes or no, and its width in other scripts.
+const MIN_REASON_WORDS: usize = 3;
+const MIN_WIDE_WIDTH: usize = 16;
+
+/// Words of questions that propose something.
+const PROPOSES: &[&str] =
+    &["want me", "want to", "should i", "should we", "shall i", "shall we", "would you like", "do you want"];
+/// How many sentences there are at most from such a question to the end of an answer.
+const MAX_BEHIND_QUESTION: usize = 3;
+/// Words of a question that leaves open how far the work goes, or when.
+const SCOPES: &[&str] = &[
+    "follow-up",
+    "followup",
+    "later",
+    "separate",
+    "separately",
+    "leave",
+    "keep",
+    "defer",
+    "future",
+    "as-is",
+    "enough",
+    "sufficient",
+    "this pr",
+    "issue",
+];
 
 /// Questions that leave open what comes next.
 const OPEN_QUESTIONS: &[&str] =
@@ -88,26 +119,125 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
     if human::speaks_of_recording(&lower) || !narrows(&lower) {
         return None;
     }
+    let asked = told_with_answer(&question(answer)?, answer)?;
+    Some(Resolution { what: format!("{asked} → {said}"), is_own: true, ..Resolution::default() })
+}
+
+/// Returns the proposal of the agent together with the first sentence of a prompt that refuses it and says more than that, or takes one
+/// of the two ways that it leaves: "no, this is fine, the till is too slow for it", "file an issue for it".
+pub(super) fn answered(prompt: &str, answer: &str) -> Option<Resolution> {
+    if prompt.chars().count() > MAX_ANSWERING_CHARS || human::is_paste(prompt) {
+        return None;
+    }
+    let first = text::first_sentence(prompt)?;
+    let said = text::typed_sentences(&first).into_iter().next()?.trim().trim_end_matches(['.', '!']);
+    // Behind a dash it goes into detail.
+    let is_long = said.chars().count() > MAX_REPLY_CHARS;
+    let said = said.split_once(" - ").filter(|_| is_long).map_or(said, |(said, _)| said);
+    let lower = said.to_lowercase().replace(['’', '\''], "");
+    let defers = defers(&lower);
+    let is_of_work = defers || !human::speaks_of_recording(&lower);
+    if said.chars().count() > MAX_REPLY_CHARS || said.contains(['?', '？']) || !is_of_work {
+        return None;
+    }
+    let asked = if defers || refuses(&lower) {
+        proposed_last(answer)?
+    } else {
+        question(answer).filter(|question| takes_side(said, question)).and_then(|asked| told_with_answer(&asked, answer))?
+    };
+    Some(Resolution { what: format!("{asked} → {said}"), is_own: true, ..Resolution::default() })
+}
+
+/// Returns the question at the end of an answer that proposes something, as it is told. A remark may stand behind it.
+fn proposed_last(answer: &str) -> Option<String> {
+    let proposes = |said: &str| PROPOSES.iter().any(|words| text::contains_words(&said.to_lowercase(), words));
+    if let Some(question) = question(answer) {
+        return proposes(&question).then(|| told_with_answer(&question, answer)).flatten();
+    }
+    let said = text::sentences(text::tail(answer, 1500));
+    let at = said.iter().rposition(|it| it.ends_with(['?', '？'])).filter(|at| at + MAX_BEHIND_QUESTION >= said.len())?;
+    let says_itself = proposes(&said[at]) && !prose::is_procedure(&said[at]) && names_itself(&said[at]);
+    says_itself.then(|| text::clip(&said[at], MAX_QUESTION_CHARS).into_owned())
+}
+
+/// Returns whether a text in lower case, without apostrophes, puts off what it points to: "lets do it in #91", "leave that for later".
+fn defers(lower: &str) -> bool {
+    const LATER: [&str; 14] = [
+        "later",
+        "follow-up",
+        "follow up",
+        "followup",
+        "future",
+        "separate pr",
+        "separate issue",
+        "separate task",
+        "separate branch",
+        "another pr",
+        "next pr",
+        "different pr",
+        "own pr",
+        "some other time",
+    ];
+    let is_number = |behind: &str| behind.trim_start_matches(['#', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    let is_elsewhere = lower.match_indices(" in ").any(|(at, word)| is_number(&lower[at + word.len()..]));
+    let opens = ["lets", "let us", "id", "i would", "we can", "we could", "we should", "leave", "put", "make", "do"];
+    let bare = human::without_consent(lower).trim_start_matches([' ', ',']);
+    opens.iter().any(|words| text::starts_with_words(bare, words))
+        && has_pointer(lower)
+        && (is_elsewhere || text::contains_any_words(lower, &LATER))
+}
+
+/// Returns the question with which an answer ends, unless it is about the next step or leaves open what comes next.
+fn question(answer: &str) -> Option<String> {
     // "What do you think?" asks about the sentence before it.
     let opinion = || text::sentences(text::tail(answer, 1500)).pop().filter(|last| last.ends_with(['?', '？']));
     let question = prose::closing_question(answer).or_else(opinion)?;
-    let asks = question.to_lowercase();
-    if prose::is_procedure(&question) || text::contains_any_words(&asks, OPEN_QUESTIONS) {
-        return None;
-    }
-    let asked = text::clip(&question, MAX_QUESTION_CHARS).into_owned();
+    let is_open = text::contains_any_words(&question.to_lowercase(), OPEN_QUESTIONS);
+    (!prose::is_procedure(&question) && !is_open).then_some(question)
+}
+
+/// Returns the question of an answer as it is told with what the user replies: with the sentence before it if it says little itself.
+fn told_with_answer(question: &str, answer: &str) -> Option<String> {
+    let asked = text::clip(question, MAX_QUESTION_CHARS).into_owned();
     let room = MAX_QUESTION_CHARS.saturating_sub(asked.chars().count() + 1);
-    let says_itself = question.contains('`') || question.chars().count() >= MIN_QUESTION_CHARS;
-    let is_vague = !says_itself && is_vague(&strip_question_opening(&question));
-    let asked = if prose::closing_question(answer).is_none() {
-        text::clip(&before_question(answer)?, MAX_QUESTION_CHARS).into_owned()
-    } else if is_vague {
-        let before = before_question(answer).filter(|before| !is_hedged(before) && room >= MIN_BEFORE_CHARS)?;
-        format!("{} {asked}", text::clip(&before, room))
-    } else {
-        asked
+    if prose::closing_question(answer).is_none() {
+        return Some(text::clip(&before_question(answer)?, MAX_QUESTION_CHARS).into_owned());
+    }
+    if names_itself(question) || !is_vague(&strip_question_opening(question)) {
+        return Some(asked);
+    }
+    let before = before_question(answer).filter(|before| !is_hedged(before) && room >= MIN_BEFORE_CHARS)?;
+    Some(format!("{} {asked}", text::clip(&before, room)))
+}
+
+/// Returns whether a question is long enough, or names something, so that it says itself what it is about.
+pub(super) fn names_itself(question: &str) -> bool {
+    question.contains('`') || question.chars().count() >= MIN_QUESTION_CHARS
+}
+
+/// Returns whether a text in lower case, without apostrophes, begins with a no and says more than that.
+fn refuses(lower: &str) -> bool {
+    const NOES: [&str; 3] = ["no", "nah", "nope"];
+    const WIDE: [&str; 4] = ["아니", "いや", "いいえ", "不用"];
+    // "No, please do" and "no, not yet" say little else.
+    let says_more = |rest: &str| rest.split_whitespace().count() >= MIN_REASON_WORDS;
+    let is_plain = NOES
+        .iter()
+        .any(|no| lower.strip_prefix(no).is_some_and(|rest| rest.starts_with([' ', ',', '.', ';', '-']) && says_more(rest)));
+    let is_wide = WIDE.iter().any(|no| lower.starts_with(no)) && text::width(lower) >= MIN_WIDE_WIDTH;
+    is_plain || is_wide
+}
+
+/// Returns whether somebody takes one of the two ways that a question leaves: what is said shares a word with one of them, and none
+/// with the other.
+fn takes_side(said: &str, question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let Some((one, other)) = lower.rsplit_once(" or ").filter(|_| text::contains_any_words(&lower, SCOPES)) else {
+        return false;
     };
-    Some(Resolution { what: format!("{asked} → {said}"), is_own: true, ..Resolution::default() })
+    let words = text::features(said);
+    let shares = |side: &str| !words.is_disjoint(&text::features(side));
+    said.split_whitespace().count() >= MIN_REASON_WORDS && shares(one) != shares(other)
 }
 
 /// Returns whether a text in lower case begins as an answer and narrows what it answers.
@@ -144,5 +274,40 @@ mod tests {
             assert!(resolve_all(other, answer).iter().all(|it| !it.what.contains('→')), "{other}");
         }
         assert!(resolve_all("yes, just do it", "All is green.\n\nShould I commit and push the carts?").is_empty());
+    }
+
+    fn told(prompt: &str, answer: &str) -> Option<String> {
+        resolve_all(prompt, answer).into_iter().next().map(|it| it.what)
+    }
+
+    #[test]
+    fn a_proposal_that_is_refused_with_a_reason() {
+        let answer = "The night till prints no slip. Do you want me to print a slip for each refund of the night till? \
+                      That would need a second roll.";
+        let asked = "Do you want me to print a slip for each refund of the night till?";
+        assert_eq!(
+            told("no, this is fine.\n\nCan you look at the drawer?", answer),
+            Some(format!("{asked} → no, this is fine"))
+        );
+        assert_eq!(told("no", answer), None);
+        assert_eq!(told("no, why should we?", answer), None);
+    }
+
+    #[test]
+    fn a_proposal_that_is_put_off() {
+        let answer = "Want me to print a slip for each refund of `nightTill`? Then the drawer can stay shut.";
+        for said in ["let's do it in #12 - I want to merge the tills now", "let's leave that for a later release"] {
+            assert!(told(said, answer).is_some_and(|told| told.ends_with(&format!("`nightTill`? → {said}"))), "{said}");
+        }
+        assert_eq!(told("let's do it", answer), None);
+    }
+
+    #[test]
+    fn one_side_of_a_question_is_taken() {
+        let answer = "The slip is long.\n\nWant me to shorten the slip in this release, or file an issue for it?";
+        assert!(told("file an issue, low priority", answer).unwrap().ends_with("for it? → file an issue, low priority"));
+        for other in ["which issue is that?", "the drawer is open again", "shorten the slip or file an issue, as you like"] {
+            assert_eq!(told(other, answer), None, "{other}");
+        }
     }
 }

@@ -43,6 +43,7 @@ impl State {
         settled: &mut Vec<Draft>,
     ) {
         self.undone.plan_accepted(plan);
+        self.rulings_followed(settled);
         self.record_plan(plan, said_by, importance, source, settled);
         let Some(title) = human::plan_title(plan) else { return };
         self.plan_explained(plan);

@@ -93,7 +93,7 @@ impl State {
         }
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { prompt }, about, source, settled);
-        if !human::is_consent(prompt) {
+        if !human::is_consent(prompt) && human::plan(prompt).is_none() {
             self.asked_rulings.clear();
         }
         if !is_from_program {

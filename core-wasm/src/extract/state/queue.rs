@@ -111,7 +111,9 @@ impl State {
         self.record_settled(&text, &about, source, settled);
         self.record_rulings(&text, &about, "", source, settled);
         self.request_while_busy(&text, source, settled);
-        self.record_remark(&text, source);
+        if !self.is_recorded(source, false) {
+            self.record_remark(&text);
+        }
         let piece = format!("**{}:** {text}", self.labels().added);
         let turn = self.open_turn(source, &text);
         turn.add(&piece);

@@ -39,23 +39,30 @@ impl State {
             self.record_directives(&reason, &about, source, settled);
             self.record_steering(&reason, what.trim(), source, settled);
             self.record_rulings(&reason, &about, what.trim(), source, settled);
-            self.record_remark(&reason, source);
+            if !self.is_recorded(source, tool_use.tool == Tool::Plan) {
+                self.record_remark(&reason);
+            }
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
 }
 
 impl State {
-    /// Keeps what the user said while the agent worked, unless it was recorded in another way. It steers what comes after it.
-    pub(super) fn record_remark(&mut self, said: &str, source: &LineRef) {
+    /// Returns whether what the user said in that line was recorded. What is only asked of a plan does not count: it is lost if no other
+    /// plan follows.
+    pub(super) fn is_recorded(&self, source: &LineRef, is_of_plan: bool) -> bool {
         let is_of_words = |memory: &SessionMemory| {
             memory.source.uuid == source.uuid && matches!(memory.kind.as_str(), "decision" | "correction" | "preference")
         };
-        let is_recorded = self.memories.live().any(is_of_words) || self.asked_rulings.iter().any(is_of_words);
+        self.memories.live().any(is_of_words) || (!is_of_plan && self.asked_rulings.iter().any(is_of_words))
+    }
+
+    /// Keeps what the user said while the agent worked. It steers what comes after it.
+    pub(super) fn record_remark(&mut self, said: &str) {
         // The client's own words: "The user wants to clarify these questions."
         let is_of_client = said.starts_with("The user wants to ");
         let is_own = said.chars().count() <= MAX_REMARK_CHARS && !human::is_paste(said);
-        if !is_recorded && !is_of_client && is_own && human::is_substantive(said) {
+        if !is_of_client && is_own && human::is_substantive(said) {
             self.turn.remarked(said);
         }
     }

@@ -51,7 +51,8 @@ impl State {
             let max = if is_english { MAX_CHAT_CHARS } else { MAX_CHAT_CHARS / 2 };
             let is_short = turn.title.chars().count() <= max;
             self.request_is_chat = is_short && !changed && turn.files.is_empty();
-            self.request_only_asks &= !changed;
+            // Whoever asks why something fails wants it mended.
+            self.request_only_asks &= !(changed || (turn.used_tools && human::asks_cause(&turn.title)));
             return;
         }
         if !turn.substantive {

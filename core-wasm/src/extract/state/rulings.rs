@@ -1,11 +1,14 @@
 //! What the user settles in passing, while the agent works, or by refusing something.
 
+use std::borrow::Cow;
+
 use super::State;
 use super::decisions::{MAX_CHOICE_CHARS, decision};
 use super::directives::MAX_ABOUT_CHARS;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::options;
 use crate::said_by::SaidBy;
 use crate::text;
 
@@ -17,6 +20,13 @@ impl State {
     pub(super) fn record_settled(&mut self, prompt: &str, about: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let labels = self.labels();
         for said in human::settled_in_passing(prompt) {
+            // As the answer to a question it was told with the question.
+            let bare = said.trim_end_matches(['.', '!']);
+            let answers =
+                |memory: &SessionMemory| memory.source.uuid == source.uuid && memory.title.ends_with(&format!(" → {bare}"));
+            if self.memories.live().any(answers) {
+                continue;
+            }
             // Behind another sentence it points there.
             let is_first = text::first_sentence(prompt).is_some_and(|first| first == said);
             let said = if !about.is_empty() && is_first && human::points_back(&said) {
@@ -55,6 +65,10 @@ impl State {
         let mut rulings = human::rulings(said);
         if rulings.is_empty() && !refused.is_empty() {
             rulings.extend(human::replacement(said));
+            // What is said to a command mostly is the next step.
+            if rulings.is_empty() && !refused.starts_with('`') {
+                rulings.extend(human::wishes(said));
+            }
         }
         for ruling in rulings {
             // What is done once it is done binds nobody.
@@ -67,7 +81,9 @@ impl State {
                 continue;
             }
             let key = format!("ruling:{:08x}", text::hash(&ruling.said));
-            let about = Some(self.about(&ruling.said, said, about)).filter(|about| !about.is_empty() && ruling.points);
+            let asked = self.asked_before(&ruling.said, said).filter(|_| refused.is_empty());
+            let about = asked.map_or_else(|| self.about(&ruling.said, said, about), Cow::Owned);
+            let about = Some(about).filter(|about| !about.is_empty() && ruling.points);
             let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
             let what = match about {
                 // What was refused says which part of the work it is about.
@@ -92,6 +108,13 @@ impl State {
                 self.memories.add(memory, settled);
             }
         }
+    }
+
+    /// Returns the question with which the agent ended before a prompt, if what is said stands first in the prompt: that is what it answers.
+    fn asked_before(&self, said: &str, prompt: &str) -> Option<String> {
+        let is_first = text::first_sentence(prompt).is_some_and(|first| first.starts_with(said) || said.starts_with(&first));
+        let question = options::asked(&self.last_answer).filter(|_| is_first)?;
+        Some(format!("{}: {question}", SaidBy::Agent.word()))
     }
 
     /// Records what the user asked to be so, now that the agent changed files for it.

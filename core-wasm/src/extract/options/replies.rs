@@ -1,0 +1,63 @@
+//! Prompts that answer several numbered questions, one by one.
+
+use super::listed::{ProposedOption, label, numbered_options, parse_numbered_option};
+use super::resolution::Resolution;
+use crate::text;
+
+/// The maximum length of a prompt that answers several questions by their numbers, in characters.
+pub(super) const MAX_REPLIES_CHARS: usize = 700;
+
+/// The maximum number of such answers that are taken, and their maximum length in characters.
+const MAX_REPLIES: usize = 4;
+pub(super) const MAX_REPLY_CHARS: usize = 160;
+
+/// The length up to which such an answer is told with the whole question, and the maximum length of that question, in characters.
+const MAX_BARE_REPLY_CHARS: usize = 30;
+const MAX_ASKED_CHARS: usize = 140;
+
+/// Returns the answers of a prompt to the numbered questions of an answer: "1. full".
+pub(super) fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
+    if prompt.chars().count() > MAX_REPLIES_CHARS {
+        return Vec::new();
+    }
+    let asked = numbered_options(answer);
+    let is_one = is_one_offer(&asked, answer);
+    if !is_one && !asks_each(&asked, answer) {
+        return Vec::new();
+    }
+    let reply = |line: &str| -> Option<Resolution> {
+        let reply = parse_numbered_option(line.trim())?;
+        let question = asked.iter().find(|option| option.id == reply.id)?;
+        let said = line.trim()[reply.id.len() + 1..].trim();
+        // "no" says nothing without what was asked.
+        let is_bare = said.chars().count() <= MAX_BARE_REPLY_CHARS;
+        let asked =
+            || if is_bare { text::clip(&question.title, MAX_ASKED_CHARS).into_owned() } else { label(&question.title) };
+        (!said.is_empty() && !said.contains(['?', '？'])).then(|| Resolution {
+            what: format!("{} → {}", asked(), text::clip(said, MAX_REPLY_CHARS)),
+            is_own: true,
+            ..Resolution::default()
+        })
+    };
+    let replies: Vec<Resolution> = prompt.lines().filter_map(reply).take(MAX_REPLIES).collect();
+    // Whoever answers two of them takes none of several ways.
+    if is_one && replies.len() < 2 { Vec::new() } else { replies }
+}
+
+/// Returns whether the line above the numbered items of an answer offers one of them: "Would you like me to: 1. round it? 2. leave it?"
+pub(super) fn is_one_offer(items: &[ProposedOption], answer: &str) -> bool {
+    const OFFERS: [&str; 6] = ["would you like", "do you want", "want me to", "should i", "shall i", "should we"];
+    let Some(first) = items.first() else { return false };
+    let lines: Vec<&str> = answer.lines().map(|line| line.trim().trim_matches('*')).collect();
+    let place = lines.iter().rposition(|line| first.is_on(line)).unwrap_or_default();
+    let lead = lines[..place].iter().rfind(|line| !line.is_empty()).map(|line| line.to_lowercase());
+    lead.is_some_and(|lead| lead.ends_with(':') && OFFERS.iter().any(|offer| lead.starts_with(offer)))
+}
+
+/// Returns whether the numbered items of an answer are questions, of which each wants its own answer, and not options.
+pub(super) fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
+    let asks = |item: &&ProposedOption| item.title.contains(['?', '？']) || item.body.contains(['?', '？']);
+    let lower = answer.to_lowercase();
+    let announces = text::contains_any_words(&lower, &["to decide", "to confirm", "decisions where", "open questions"]);
+    items.len() >= 2 && !is_one_offer(items, answer) && (announces || items.iter().filter(asks).count() * 2 > items.len())
+}
