@@ -236,10 +236,8 @@ fn of_line(command: &str, all: &[&str], line: &str) -> Option<Complaint> {
             own_program(segment) == "go" && is_told_by && build_tags(segment).is_none()
         };
         let segment = all.iter().find(runs)?;
-        return found(Reason::Tagged, "go", segment).map(|complaint| match is_empty {
-            true => Complaint { error: "no tests to run".to_owned(), ..complaint },
-            false => complaint,
-        });
+        let complaint = found(Reason::Tagged, "go", segment)?;
+        return Some(if is_empty { Complaint { error: "no tests to run".to_owned(), ..complaint } } else { complaint });
     }
     if line.contains("none of the git remotes configured for this repository point to a known GitHub host") {
         let segment = all.iter().find(|segment| own_program(segment) == "gh")?;

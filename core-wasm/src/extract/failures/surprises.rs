@@ -166,10 +166,9 @@ impl Surprise {
                 let python = labels.no_module.replacen("{}", &quoted(&runner(&self.segment)), 1);
                 return python.replacen("{}", &quoted(&self.name), 1);
             }
-            Reason::Repository => commands::verb_words(&self.segment).join(" "),
+            Reason::Repository | Reason::Label => commands::verb_words(&self.segment).join(" "),
             Reason::Hook => self.name.clone(),
             Reason::NoLog => return labels.prints_nothing.replace("{}", &quoted(&self.name)),
-            Reason::Label => commands::verb_words(&self.segment).join(" "),
             _ => text::clip(&display_command(&self.segment), MAX_SHOWN_CHARS).into_owned(),
         };
         let error = self.error.split(". ").next().unwrap_or_default().trim_end_matches('.');

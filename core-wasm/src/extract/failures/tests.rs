@@ -76,7 +76,9 @@ fn one_of_many_changed_files_is_no_cure() {
         let mut failures = Failures::default();
         fail(&mut failures, "npm run lint", "till/open.ts useExhaustiveDependencies");
         failures.agent_said("The linter fails because `useEffect` must not depend on `tabs`.");
-        files.iter().for_each(|file| failures.file_changed(file));
+        for file in files {
+            failures.file_changed(file);
+        }
         failures.command_passed("npm run lint", english()).pop().map(|cure| cure.content)
     };
     let cure = "Fixed by: a change of `till/open.ts`";
