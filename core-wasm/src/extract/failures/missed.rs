@@ -24,6 +24,8 @@ struct Miss {
     failed: String,
     error: String,
     source: LineRef,
+    /// Whether files may be others since then.
+    is_mended: bool,
 }
 
 /// The checks of the whole project that passed since a file was changed, and those that failed where they had passed.
@@ -38,6 +40,7 @@ impl Misses {
     /// Records that files may be others now.
     pub(super) fn files_changed(&mut self) {
         self.passed.clear();
+        self.open.iter_mut().for_each(|miss| miss.is_mended = true);
     }
 
     /// Records a command that failed.
@@ -51,7 +54,7 @@ impl Misses {
             return;
         }
         let error = text::clip(&normalize(error), MAX_ERROR_CHARS).into_owned();
-        self.open.push(Miss { passed: display_command(passed), failed, error, source: source.clone() });
+        self.open.push(Miss { passed: display_command(passed), failed, error, source: source.clone(), is_mended: false });
     }
 
     /// Records a command that passed. Returns what is known once a check passes that failed before: the files were at fault, which another
@@ -72,13 +75,14 @@ impl Misses {
         }
         let shown = display_command(whole_check(command)?);
         let at = self.open.iter().position(|miss| miss.failed == shown)?;
-        Some(self.open.remove(at).memory(labels))
+        // What passes again without a change failed by chance.
+        Some(self.open.remove(at)).filter(|miss| miss.is_mended).map(|miss| miss.memory(labels))
     }
 }
 
 impl Miss {
     fn memory(self, labels: &Labels) -> SessionMemory {
-        let Self { passed, failed, error, source } = self;
+        let Self { passed, failed, error, source, .. } = self;
         let told = labels.missed.replacen("{}", &format!("`{passed}`"), 1).replacen("{}", &format!("`{failed}`"), 1);
         // A word alone, such as "FAIL", says nothing.
         let content = if error.contains(' ') { format!("{told}: {error}") } else { told };

@@ -103,6 +103,10 @@ fn what_one_check_lets_pass_is_told_once_the_other_passes() {
         told.into_iter().find(|told| told.contains("passed where"))
     };
     let checks = ("mise run test", "mise run test:integration");
+    let mut by_chance = Failures::default();
+    by_chance.command_passed(checks.0, english());
+    fail(&mut by_chance, checks.1, "--- FAIL: TestNightTill (0.1s)");
+    assert!(by_chance.command_passed(checks.1, english()).iter().all(|memory| !memory.content.contains("passed where")));
     assert_eq!(
         told(None, checks).unwrap(),
         "`mise run test` passed where `mise run test:integration` failed, with no change between them: --- FAIL: TestNightTill"
