@@ -71,6 +71,9 @@ const PREFIX_WORDS: &[&str] = &[
     "compose",
 ];
 
+/// The option with which runners of packages take all of them.
+const ALL_PACKAGES: &str = "--filter='*'";
+
 /// One command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Convention {
@@ -86,13 +89,19 @@ pub(super) struct Conventions {
 }
 
 impl Conventions {
-    /// Records a command line that passed.
-    pub(super) fn command_passed(&mut self, command: &str, source: &LineRef) {
+    /// Records a command line that passed in a folder, which is empty if that is the project's own.
+    pub(super) fn command_passed(&mut self, command: &str, folder: &str, source: &LineRef) {
+        // A work tree may lie in git's own folder.
+        let is_in_root = folder.is_empty() || folder.starts_with(".git/") || command.trim_start().starts_with("cd . ");
         for (purpose, command) in parse(command) {
+            // A package's own script is not the project's.
+            if !is_in_root && width(&command) < Width::Everywhere {
+                continue;
+            }
             let full = self.all.len() >= MAX_TRACKED;
             let known = self.all.iter_mut().find(|known| known.purpose == purpose);
             match known {
-                Some(known) if known.command == command => {}
+                Some(known) if known.command == command || width(&known.command) > width(&command) => {}
                 Some(known) => {
                     known.command = command;
                     known.source = source.clone();
@@ -144,6 +153,29 @@ impl Conventions {
     }
 }
 
+/// How much of the project a command is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Width {
+    /// What a program does by itself.
+    Program,
+    /// What the project's own script does.
+    Script,
+    /// The whole project, wherever it runs: a script that is found from any folder, or all packages.
+    Everywhere,
+}
+
+fn width(command: &str) -> Width {
+    let mut words = command.split_whitespace();
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    if matches!(first, "mise" | "just" | "task" | "moon") || command.contains(ALL_PACKAGES) {
+        Width::Everywhere
+    } else if RUNNERS.contains(&first) && !(matches!(first, "bun" | "deno") && second == "test") {
+        Width::Script
+    } else {
+        Width::Program
+    }
+}
+
 /// Returns the rank of a purpose. Variants (`test:e2e`) come after all purposes without one.
 fn rank(purpose: &str) -> (bool, usize) {
     let name = purpose.split(' ').next().unwrap_or(purpose);
@@ -183,7 +215,9 @@ fn convention(segment: &str) -> Option<(String, String)> {
     if words.len() > 1 && words[0] == "timeout" {
         words.drain(..2);
     }
-    let odd = |word: &&str| word.contains(['"', '\'', '$', '(', '`', '*', '{', '<', '>', '|', '=', '~']);
+    let odd = |word: &&str| {
+        **word != *ALL_PACKAGES && word.contains(['"', '\'', '$', '(', '`', '*', '{', '<', '>', '|', '=', '~'])
+    };
     if words.iter().any(odd) {
         return None;
     }
@@ -299,10 +333,32 @@ mod tests {
     #[test]
     fn the_last_one_that_passed_wins() {
         let mut all = Conventions::default();
-        all.command_passed("npm run test", &LineRef::default());
-        all.command_passed("bun run test", &LineRef::default());
+        all.command_passed("npm run test", "", &LineRef::default());
+        all.command_passed("bun run test", "", &LineRef::default());
         let titles: Vec<String> = all.drafts().map(|draft| draft.title).collect();
         assert_eq!(titles, ["Tests: `bun run test`"]);
+    }
+
+    #[test]
+    fn the_widest_command_is_told() {
+        let told = |ran: &[(&str, &str)]| {
+            let mut all = Conventions::default();
+            for (command, folder) in ran {
+                all.command_passed(command, folder, &LineRef::default());
+            }
+            all.drafts().map(|draft| draft.title).collect::<Vec<String>>()
+        };
+        // The project's own script says more than the program that it runs.
+        assert_eq!(told(&[("npm run typecheck", ""), ("npx tsc --noEmit", "")]), ["Types: `npm run typecheck`"]);
+        assert_eq!(told(&[("npx tsc --noEmit", ""), ("npm run typecheck", "")]), ["Types: `npm run typecheck`"]);
+        // In the folder of a package, a command is about that package, unless it names all.
+        assert_eq!(told(&[("npm run lint", "packages/till")]), Vec::<String>::new());
+        assert_eq!(told(&[("cd . && npm run lint", "packages/till")]), ["Lint: `npm run lint`"]);
+        assert_eq!(told(&[("mise run lint", "cmd/till")]), ["Lint: `mise run lint`"]);
+        assert_eq!(
+            told(&[("npx turbo run build", "packages/till"), ("npx turbo run build --filter='*'", "packages/till")]),
+            ["Build: `npx turbo run build --filter='*'`"]
+        );
     }
 
     proptest! {

@@ -84,12 +84,16 @@ pub(crate) struct Labels {
     pub in_root: &'static str,
     /// What cured a check that a change of a file mended. `{}` is the file.
     pub changed_file: &'static str,
+    /// A check that passed where another one failed. The two `{}` are the checks.
+    pub missed: &'static str,
     /// A program that the machine does not have. `{}` is its name.
     pub not_installed: &'static str,
     /// A Python without a module. The two `{}` are how it was called and the module.
     pub no_module: &'static str,
     /// A path that git ignores. `{}` is the path.
     pub ignored_by_git: &'static str,
+    /// A command that prints nothing although it passes. `{}` is the command.
+    pub prints_nothing: &'static str,
     /// A program that a hook refuses. `{}` is its name.
     pub refused_here: &'static str,
     /// A remote repository that has another address now. `{}` is the address.
@@ -188,9 +192,11 @@ const ENGLISH: Labels = Labels {
     made_plan: "The user interrupted at a plan, which was not carried out in this session: \"{}\"",
     in_root: "{} in the project's own folder",
     changed_file: "a change of {}",
+    missed: "{} passed where {} failed, with no change between them",
     not_installed: "{} is not installed here",
     no_module: "{} has no module {}",
     ignored_by_git: "{} is ignored by git: `git add` of it fails",
+    prints_nothing: "{} may print nothing",
     refused_here: "{} in the shell is refused here",
     moved_to: "The remote repository moved to {}: the remote's address here is the old one",
     not_allowed: "Not allowed here without the user",
@@ -261,9 +267,11 @@ const KOREAN: Labels = Labels {
     made_plan: "사용자가 계획에서 중단했고 이 세션에서는 실행하지 않음: \"{}\"",
     in_root: "프로젝트 폴더에서 {} 실행",
     changed_file: "{} 수정",
+    missed: "{} 통과, 수정 없이 이어서 실행한 {} 실패",
     not_installed: "이 환경에는 {} 없음",
     no_module: "{}에는 모듈 {} 없음",
     ignored_by_git: "{}: git이 무시하므로 `git add` 실패",
+    prints_nothing: "{} 출력이 비는 일이 있음",
     refused_here: "셸에서 {} 사용이 거부됨",
     moved_to: "원격 저장소가 {}(으)로 옮겨짐. 이곳의 원격 주소는 옛 주소",
     not_allowed: "사용자 없이는 허용되지 않음",
@@ -341,9 +349,11 @@ const JAPANESE: Labels = Labels {
     made_plan: "ユーザーが計画の段階で中断し、このセッションでは未実行:「{}」",
     in_root: "プロジェクトのフォルダーで {} を実行",
     changed_file: "{} の変更",
+    missed: "{} は成功、変更なしで続けた {} は失敗",
     not_installed: "この環境に {} はない",
     no_module: "{} にモジュール {} はない",
     ignored_by_git: "{} は git の無視対象で、`git add` は失敗する",
+    prints_nothing: "{} は何も出力しないことがある",
     refused_here: "シェルでの {} は拒否される",
     moved_to: "リモートリポジトリは {} に移った。ここのリモートのアドレスは古い",
     not_allowed: "ユーザーなしでは許可されない",
@@ -421,9 +431,11 @@ const CHINESE: Labels = Labels {
     made_plan: "用户在计划阶段中断，本次会话未执行：“{}”",
     in_root: "在项目文件夹中运行 {}",
     changed_file: "修改 {}",
+    missed: "{} 通过，未改动而接着运行的 {} 失败",
     not_installed: "此环境没有安装 {}",
     no_module: "{} 没有模块 {}",
     ignored_by_git: "{} 被 git 忽略，`git add` 会失败",
+    prints_nothing: "{} 有时没有输出",
     refused_here: "shell 中的 {} 被拒绝",
     moved_to: "远程仓库已移到 {}：这里的远程地址是旧的",
     not_allowed: "没有用户则不允许",

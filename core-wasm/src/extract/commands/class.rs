@@ -294,6 +294,29 @@ pub(crate) fn is_rewording(failed: &str, later: &str) -> bool {
     text::similarity(&one, &other) >= 0.6
 }
 
+/// Returns whether a command line may put other files in the place of those that are there: git does, or a package manager.
+pub(crate) fn switches_files(command: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "checkout",
+        "switch",
+        "merge",
+        "rebase",
+        "pull",
+        "stash",
+        "reset",
+        "restore",
+        "apply",
+        "am",
+        "cherry-pick",
+        "revert",
+        "clean",
+    ];
+    segments(command).into_iter().any(|segment| {
+        let is_git = own_words(segment).first() == Some(&"git");
+        (is_git && segment.split_whitespace().any(|word| VERBS.contains(&word))) || class_of(segment) == Class::Install
+    })
+}
+
 /// Returns whether a command changes something, so that it may have made another command pass.
 pub(crate) fn may_fix(command: &str) -> bool {
     // Looking at a repository, or putting work aside, mends nothing.

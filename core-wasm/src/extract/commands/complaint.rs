@@ -25,6 +25,10 @@ const SIGNS: &[&str] = &[
     "staged changes",
     "committed changes",
     "local changes",
+    "build constraints exclude all",
+    "matched no packages",
+    "[no tests to run]",
+    "could not add label: ",
 ];
 
 /// Programs that every machine has. If one is not found, something else is wrong.
@@ -54,6 +58,12 @@ pub(crate) enum Reason {
     Ignored,
     /// The remote repository has another address now, which is the name. Nothing failed.
     Moved,
+    /// The code that was to be tested or built is behind a build tag. The name is the program's.
+    Tagged,
+    /// The log of a job is empty. The name is the command without the number of the run.
+    NoLog,
+    /// The label of a pull request or an issue does not exist. The name is the label.
+    Label,
 }
 
 /// What was said of one command of a line.
@@ -91,11 +101,24 @@ pub(crate) fn complaint(command: &str, output: &str, is_error: bool) -> Option<C
             error: String::new(),
         });
     }
+    if let Some(silent) = log_without_lines(command, output, is_error) {
+        return Some(silent);
+    }
     if !text::contains_any(output, SIGNS) {
         return None;
     }
     let all = segments(command);
-    output.lines().find_map(|line| of_line(command, &all, line.trim_end()))
+    let found = output.lines().find_map(|line| of_line(command, &all, line.trim_end()))?;
+    (found.reason != Reason::Tagged || ran_nothing(output)).then_some(found)
+}
+
+/// Returns whether Go ran no test in any package.
+fn ran_nothing(output: &str) -> bool {
+    output.lines().map(str::trim_start).all(|line| {
+        let ran = ["--- ", "=== RUN", "FAIL:", "panic:"].iter().any(|opening| line.starts_with(opening));
+        let passed = line.strip_prefix("ok ").is_some_and(|rest| !rest.contains("[no tests to run]"));
+        !ran && !passed
+    })
 }
 
 /// Returns the new address that a server names when git pushes to a repository's old one.
@@ -117,6 +140,34 @@ fn ignored<'a>(command: &'a str, output: &'a str) -> Option<(&'a str, &'a str)> 
     let moves = all.iter().any(|segment| matches!(own_program(segment), "cd" | "pushd"));
     let segment = all.into_iter().find(adds).filter(|_| !moves)?;
     (path.len() <= MAX_ADDRESS_BYTES && segment.contains(path)).then_some((path, segment))
+}
+
+/// Returns that the log of a job was asked for and is empty.
+fn log_without_lines(command: &str, output: &str, is_error: bool) -> Option<Complaint> {
+    let is_empty = !is_error && (output.trim().is_empty() || output.trim() == "(Bash completed with no output)");
+    // What a search does not find is no log without lines.
+    let searches = text::contains_any(command, &["grep", "rg ", "awk", "sed", "jq"]);
+    let asks = |segment: &&str| {
+        own_words(segment).starts_with(&["gh", "run", "view"]) && segment.split_whitespace().any(|word| LOGS.contains(&word))
+    };
+    let segment = segments(command).into_iter().find(asks).filter(|_| is_empty && !searches)?;
+    let option = segment.split_whitespace().find(|word| LOGS.contains(word))?;
+    Some(Complaint {
+        reason: Reason::NoLog,
+        name: format!("gh run view {option}"),
+        segment: segment.to_owned(),
+        error: String::new(),
+    })
+}
+
+/// The options with which the log of a run is asked for.
+const LOGS: &[&str] = &["--log", "--log-failed"];
+
+/// Returns the build tags that a command names.
+pub(crate) fn build_tags(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace();
+    let option = words.find(|word| matches!(word.split('=').next(), Some("-tags" | "--tags")))?;
+    option.split_once('=').map(|(_, tags)| tags).or_else(|| words.next())
 }
 
 /// Returns a refusal that only names another tool of the agent. It stands alone: nothing ran.
@@ -171,6 +222,22 @@ fn of_line(command: &str, all: &[&str], line: &str) -> Option<Complaint> {
     if let Some(file) = shell.and_then(|said| said.strip_prefix("file exists: ")) {
         let name = file.rsplit('/').next().unwrap_or(file);
         return found(Reason::Exists, file, command).filter(|_| command.contains(name) && command.contains('>'));
+    }
+    if let Some((_, label)) = line.split_once("could not add label: ") {
+        let label = label.strip_suffix(" not found")?.trim_matches(['"', '\'']);
+        let segment = all.iter().find(|segment| own_program(segment) == "gh" && segment.contains(label))?;
+        return found(Reason::Label, label, segment);
+    }
+    if text::contains_any(line, &["build constraints exclude all", "matched no packages", "[no tests to run]"]) {
+        let is_empty = line.contains("[no tests to run]");
+        let runs = |segment: &&&str| {
+            let verb = own_words(segment).get(1).copied().unwrap_or_default();
+            let is_told_by = if is_empty { verb == "test" } else { matches!(verb, "test" | "build" | "vet") };
+            own_program(segment) == "go" && is_told_by && build_tags(segment).is_none()
+        };
+        let segment = all.iter().find(runs)?;
+        let complaint = found(Reason::Tagged, "go", segment)?;
+        return Some(if is_empty { Complaint { error: "no tests to run".to_owned(), ..complaint } } else { complaint });
     }
     if line.contains("none of the git remotes configured for this repository point to a known GitHub host") {
         let segment = all.iter().find(|segment| own_program(segment) == "gh")?;

@@ -324,6 +324,7 @@ fn is_frame(line: &str) -> bool {
         || lower.starts_with("exited with code ")
         || is_passing(line)
         || lower.contains("command finished with error")
+        || lower.ends_with("] error task failed")
         || (lower.contains("script \"") && lower.contains("exited with code"))
         || lower.starts_with("please report")
         // How to go past an error is no error.

@@ -14,9 +14,9 @@ mod verdict;
 
 pub(crate) use class::{
     Class, class, does_one_thing, is_rewording, main_segment, may_check, may_fix, mends, picks_tests, pipes_into_program,
-    purpose, runs_tests, same_purpose, targets, test_script, test_suites, whole_checks,
+    purpose, runs_tests, same_purpose, switches_files, targets, test_script, test_suites, whole_checks,
 };
-pub(crate) use complaint::{Complaint, Reason, complaint, imports, names_program};
+pub(crate) use complaint::{Complaint, Reason, build_tags, complaint, imports, names_program};
 pub(crate) use effects::{editor, file_effects};
 pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, is_damage, is_environment, is_invocation,
@@ -28,7 +28,7 @@ pub(crate) use git::{
 pub(crate) use program::{
     answers_by_status, curing_segment, is_form_of, only_looks, own_program, own_words, runs_program_of, verb_words,
 };
-pub(crate) use shell::{branch_from, chained, is_same_place, segments, tokens, with_values};
+pub(crate) use shell::{before_last, branch_from, chained, is_same_place, segments, tokens, with_values};
 pub(crate) use verdict::{
     TestCounts, exited_with_failure, failed_behind_pipe, found_no_tests, hook_reports, lists_passed_packages,
     output_reports_failure, passed, prints_failure, runs_in_background, test_counts, timed_out,

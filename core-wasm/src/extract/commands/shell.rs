@@ -58,6 +58,12 @@ pub(crate) fn chained(command: &str) -> Vec<&str> {
     if is_chain { segments(command) } else { vec![command] }
 }
 
+/// Returns the part of a command line before its last command, all of which passed if the line did, whatever a pipe hides of the last one.
+pub(crate) fn before_last(command: &str) -> Option<&str> {
+    let (before, _) = command.rsplit_once("&&")?;
+    (!before.contains(['|', ';', '\n', '"', '\''])).then(|| before.trim_end())
+}
+
 fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {
     // Cuts are at ASCII bytes, except for one past the end after a trailing backslash.
     if let Some(segment) = command.get(start.min(end)..end.min(command.len())) {

@@ -426,3 +426,9 @@ fn a_run_that_found_no_tests_failed() {
     assert!(prints_failure("RUN v4.0.18 /shop\n\nNo test files found, exiting with code 1\n"));
     assert!(!prints_failure("The list says: No test files found"));
 }
+
+#[test]
+fn the_end_of_a_task_that_failed_is_no_error() {
+    let output = "[lint] $ golangci-lint run ./...\n[lint] ERROR task failed\n\ntill/open.go:4:2: bell is not rung (bells)";
+    assert_eq!(error_line_of(Class::Check, output).unwrap(), "till/open.go:4:2: bell is not rung (bells)");
+}

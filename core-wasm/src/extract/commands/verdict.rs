@@ -64,7 +64,8 @@ const OWN_FAILURES: &[&str] = &[
 
 /// Returns whether a line of the output says that the tool failed.
 pub(crate) fn prints_failure(output: &str) -> bool {
-    text::tail(output, 8 * 1024).lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+    let output = text::without_codes(text::tail(output, 8 * 1024));
+    output.lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
 }
 
 /// Returns whether the output shows that a command failed whose exit code a pipe hides.
@@ -128,8 +129,13 @@ pub(crate) fn passed(command: &str, output: &str) -> bool {
             Some(counts) => counts.passed > 0 && counts.failed == 0,
             None => lists_passed_packages(output) || all_tasks_passed(output),
         },
-        _ => !output.lines().any(|line| is_definite_error(line.trim())),
+        _ => !output.lines().any(|line| is_definite_error(line.trim()) || ends_failed_task(line)),
     }
+}
+
+/// Returns whether a line is the last one of a task that failed, behind the task's name: mise prints it.
+fn ends_failed_task(line: &str) -> bool {
+    line.trim_end().ends_with("] ERROR task failed")
 }
 
 /// Returns whether the output is Go's list of tested packages, and none failed: it counts no tests.

@@ -13,6 +13,8 @@ use crate::text;
 
 /// How many texts of the agent may stand between a failed build and the right way to build it.
 const MAX_VARIANT_AGE: u32 = 3;
+/// The number of changed files of which one may be the cure.
+const MAX_MENDED_FILES: usize = 3;
 /// The weight from which on a cause names a rule rather than a slip.
 const MIN_RULE_WEIGHT: u8 = 3;
 
@@ -72,12 +74,16 @@ impl Failure {
         }
     }
 
-    /// Returns the changed file that mended a check, if the error or its cause names it or no other was changed.
+    /// Returns the changed file that mended a check: the only one that was changed, or one of a few that the error or its cause names.
+    /// Where many files were changed, none of them is the cure.
     fn mended_file(&self, cause: &str) -> Option<&str> {
-        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_named = |file: &&String| self.error.contains(&name(file)) || cause.contains(&name(file));
-        let only = || self.edited_files.first().filter(|_| self.edited_files.len() == 1);
-        self.edited_files.iter().find(is_named).or_else(only).map(String::as_str)
+        let [first, others @ ..] = self.edited_files.as_slice() else { return None };
+        let is_named = |file: &&String| names_path(&self.error, file) || names_path(cause, file);
+        match others.len() {
+            0 => Some(first),
+            1..MAX_MENDED_FILES => self.edited_files.iter().find(is_named).map(String::as_str),
+            _ => None,
+        }
     }
 
     /// Returns whether no file was changed since a command failed that checks nothing, but something was done: another error means
@@ -287,7 +293,8 @@ impl Failure {
             || self.is_rightly_built_by(command)
             || (commands::is_unset_variable(&self.error) && commands::sets_variables(command));
         if is_other && (commands::is_invocation(&self.error) || is_way) {
-            return Some(self.shown(command, &after));
+            let steps = self.steps_before(curing, command);
+            return Some(self.shown(command, &[steps.as_slice(), &[after]].concat().join(" && ")));
         }
         // The same command after another one on its line.
         let earlier = commands::segments(&self.what);
@@ -300,6 +307,16 @@ impl Failure {
         let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), in_folder_of(command, &after));
         let is_elsewhere = without_display_options(&before_in_folder) != without_display_options(&after_in_folder);
         (is_same && is_elsewhere).then(|| self.shown(command, &after_in_folder))
+    }
+
+    /// Returns what stands before the cure on its line and changes something, as it is told: `rm till.lock && till open`.
+    fn steps_before(&self, curing: &str, command: &str) -> Vec<String> {
+        let earlier = commands::segments(&self.what);
+        let all = commands::segments(command);
+        let before = all.iter().position(|segment| *segment == curing).unwrap_or_default();
+        let is_step = |segment: &&&str| !earlier.contains(*segment) && commands::may_fix(segment);
+        let is_chain = !command.contains(['|', ';', '\n']);
+        all[..before].iter().filter(is_step).filter(|_| is_chain).map(|segment| display_command(segment)).collect()
     }
 
     /// Returns a cure that `command` made, as it is told. Empty if it mends nothing or would be of no use to others.
@@ -344,6 +361,16 @@ impl Failure {
         }
         steps[steps.len().saturating_sub(2)..].join(", ")
     }
+}
+
+/// Returns whether a text names a file, by its name or by the end of its path: `till/main.rs` does not name `cart/main.rs`.
+fn names_path(said: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_end = |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_' | '-');
+    said.split(is_end).map(|word| word.trim_end_matches('.').trim_start_matches("./")).any(|word| {
+        let is_path = word == name || word.strip_suffix(name).is_some_and(|folders| folders.ends_with('/'));
+        is_path && (path.ends_with(word) || word.ends_with(path))
+    })
 }
 
 /// Returns whether both texts have a name or two words in common.

@@ -3,6 +3,7 @@
 mod cure;
 mod display;
 mod form;
+mod missed;
 mod normalize;
 mod pasted;
 mod refusals;
@@ -18,6 +19,7 @@ pub(crate) use routine::{ROUTINE, said_by_tool};
 
 pub(super) use cure::is_bypass;
 use cure::is_mistyped_bypass;
+use missed::Misses;
 use normalize::normalize;
 use pasted::Pasted;
 use refusals::Refusals;
@@ -140,6 +142,8 @@ pub(super) struct Failures {
     refusals: Refusals,
     #[serde(default)]
     routines: Routines,
+    #[serde(default)]
+    misses: Misses,
     /// The error that the user pasted last.
     #[serde(default)]
     pasted: Option<Pasted>,
@@ -163,6 +167,9 @@ impl Failures {
         labels: &Labels,
     ) -> (Vec<SessionMemory>, bool) {
         if !failed {
+            if commands::switches_files(command) {
+                self.misses.files_changed();
+            }
             self.refusals.passed(command);
             self.routines.passed(command, &self.open);
         }
@@ -183,6 +190,7 @@ impl Failures {
         turn: u32,
         labels: &Labels,
     ) -> Option<SessionMemory> {
+        self.misses.failed(command, error, source);
         if teaches_nothing(command, error) {
             return None;
         }
@@ -320,6 +328,7 @@ impl Failures {
     /// Records that a file was changed, which may have been the fix.
     pub(super) fn file_changed(&mut self, file: &str) {
         self.surprises.file_changed(file);
+        self.misses.files_changed();
         if let Some(pasted) = &mut self.pasted {
             pasted.file_changed(file);
         }
@@ -348,9 +357,15 @@ impl Failures {
         }
     }
 
+    /// Records that a sub-agent worked, which may have changed files.
+    pub(super) fn others_worked(&mut self) {
+        self.misses.files_changed();
+    }
+
     /// Records a command that passed. Returns the failures that it resolves, with their fixes.
     pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
         let mut fixes = self.cured_in_fewer_words(command, labels);
+        fixes.extend(self.misses.passed(command, labels));
         fixes.extend(self.close_matching(
             |failure| {
                 let is_same = |passed: &str| commands::same_purpose(&failure.what, passed);
@@ -589,8 +604,8 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
 
 /// Returns whether the failure of a command says nothing to others: it was an answer or a slip, or the command was a one-off.
 fn teaches_nothing(command: &str, error: &str) -> bool {
-    // A path that does not exist is a mistake of the agent.
-    text::contains_any(error, &["pathspec", "no matches found: "])
+    // A path that does not exist, or a line that the shell cannot read, is a mistake of the agent.
+    text::contains_any(error, &["pathspec", "no matches found: ", "parse error near"])
         || is_answer(command, error)
         || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
         || commands::main_segment(command).trim_start().starts_with("/tmp/")

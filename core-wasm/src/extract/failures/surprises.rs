@@ -56,7 +56,7 @@ impl Surprises {
         if !failed {
             self.open.retain_mut(|surprise| {
                 let repeats = found.as_ref().is_some_and(|it| it.reason == surprise.reason && it.name == surprise.name);
-                !repeats && !surprise.ends_with(command, labels, &mut known)
+                !repeats && !surprise.ends_with(command, !output.trim().is_empty(), labels, &mut known)
             });
         } else if let Some(program) = found.is_none().then(|| commands::own_program(commands::main_segment(command))) {
             // It ran, whatever came of it.
@@ -103,8 +103,15 @@ impl Surprises {
 
 impl Surprise {
     /// Takes a command that passed. Returns whether the surprise is over.
-    fn ends_with(&mut self, command: &str, labels: &Labels, known: &mut Vec<SessionMemory>) -> bool {
+    fn ends_with(&mut self, command: &str, has_output: bool, labels: &Labels, known: &mut Vec<SessionMemory>) -> bool {
         self.age += 1;
+        if self.reason == Reason::Label {
+            // Whoever makes the label may use it.
+            return command.contains("label create") && command.contains(self.name.as_str());
+        }
+        if self.reason == Reason::NoLog && !has_output {
+            return self.age > MAX_AGE;
+        }
         if self.reason == Reason::Ignored {
             // It was added after all, or all files are, or what is ignored changed.
             let adds = |segment: &&str| {
@@ -159,8 +166,9 @@ impl Surprise {
                 let python = labels.no_module.replacen("{}", &quoted(&runner(&self.segment)), 1);
                 return python.replacen("{}", &quoted(&self.name), 1);
             }
-            Reason::Repository => commands::verb_words(&self.segment).join(" "),
+            Reason::Repository | Reason::Label => commands::verb_words(&self.segment).join(" "),
             Reason::Hook => self.name.clone(),
+            Reason::NoLog => return labels.prints_nothing.replace("{}", &quoted(&self.name)),
             _ => text::clip(&display_command(&self.segment), MAX_SHOWN_CHARS).into_owned(),
         };
         let error = self.error.split(". ").next().unwrap_or_default().trim_end_matches('.');
@@ -241,6 +249,24 @@ impl Surprise {
                 };
                 segments.iter().find(is_other_way).map(|segment| format!("{} …", runner(segment)))
             }
+            Reason::Tagged => {
+                let own = subjects(&self.segment);
+                let builds = |segment: &&&str| {
+                    commands::own_program(segment) == program
+                        && commands::build_tags(segment).is_some()
+                        && subjects(segment).iter().any(|subject| own.contains(subject))
+                };
+                let shown = display_command(segments.iter().find(builds)?);
+                Some(shown).filter(|shown| is_whole(shown))
+            }
+            Reason::NoLog => {
+                let words = segments.iter().filter(|segment| commands::own_program(segment) == "gh");
+                let mut words = words.flat_map(|segment| segment.split_whitespace());
+                let is_log = |word: &&str| word.contains("/jobs/") && word.trim_matches(['"', '\'']).ends_with("/logs");
+                let (before, behind) = words.find(is_log)?.trim_matches(['"', '\'']).split_once("/jobs/")?;
+                let id = behind.strip_suffix("/logs").filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+                id.filter(|_| is_whole(before)).map(|_| format!("gh api {before}/jobs/ID/logs"))
+            }
             _ => None,
         }
     }
@@ -259,6 +285,7 @@ impl Surprise {
                 let content = labels.ignored_by_git.replace("{}", &format!("`{}`", self.name));
                 Some(memory(format!("ignored:{}", self.name), content, self.source.clone()))
             }
+            Reason::Label => Some(memory(format!("label:{}", self.name), self.told(labels), self.source.clone())),
             // What was refused once may have been refused for its words.
             Reason::Hook if self.times > 1 => {
                 let content = format!("{}: {}", labels.refused_here.replace("{}", &format!("`{}`", self.name)), self.error);
@@ -267,6 +294,15 @@ impl Surprise {
             _ => None,
         }
     }
+}
+
+/// Returns what a command of Go is about: the package of the deepest folder, and the names of tests.
+fn subjects(segment: &str) -> Vec<&str> {
+    let words = || segment.split_whitespace();
+    let tests = words().skip_while(|word| *word != "-run").nth(1).map(|names| names.trim_matches(['"', '\'', '^', '$']));
+    let package = words().find(|word| word.starts_with("./")).map(|word| word.trim_end_matches("...").trim_end_matches('/'));
+    // A test that is picked is what was looked for, wherever it is.
+    tests.or(package.filter(|package| package.len() > 2)).into_iter().collect()
 }
 
 /// Returns whether an argument of `git add` means all files.

@@ -51,6 +51,134 @@ fn what_passes_otherwise_without_an_edit_is_cured_by_its_command() {
 }
 
 #[test]
+fn a_cure_has_what_changed_something_before_it_on_its_line() {
+    let (failed, error) = ("git rebase origin/main", "error: Unable to create '.git/index.lock': File exists.");
+    assert_eq!(
+        cured(error, false, failed, "rm -f .git/index.lock && git rebase --continue").unwrap(),
+        format!("`{failed}` fails: {error} Fixed by: `rm -f .git/index.lock && git rebase --continue`")
+    );
+    let (failed, error) = ("shopctl orders --json", "invalid order \"--json\"");
+    assert_eq!(
+        cured(error, false, failed, "git status && shopctl --json orders").unwrap(),
+        format!("`{failed}` fails: {error}. Fixed by: `shopctl --json orders`"),
+        "looking cures nothing"
+    );
+}
+
+#[test]
+fn a_line_that_the_shell_cannot_read_is_a_slip() {
+    assert_eq!(cured("(eval):1: parse error near `time'", false, "TILL=1 time ./till help", "TILL=1 ./till help"), None);
+}
+
+#[test]
+fn one_of_many_changed_files_is_no_cure() {
+    let told = |files: &[&str]| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run lint", "till/open.ts useExhaustiveDependencies");
+        failures.agent_said("The linter fails because `useEffect` must not depend on `tabs`.");
+        for file in files {
+            failures.file_changed(file);
+        }
+        failures.command_passed("npm run lint", english()).pop().map(|cure| cure.content)
+    };
+    let cure = "Fixed by: a change of `till/open.ts`";
+    assert!(told(&["till/open.ts"]).unwrap().ends_with(cure));
+    assert!(told(&["cart/main.ts", "till/open.ts"]).unwrap().ends_with(cure), "the error names it");
+    assert_eq!(told(&["cart/main.ts", "cart/open.ts"]), None, "the error names another file of that name");
+    assert_eq!(told(&["a.ts", "b.ts", "c.ts", "till/open.ts"]), None, "which of them it was is not known");
+}
+
+#[test]
+fn what_one_check_lets_pass_is_told_once_the_other_passes() {
+    let told = |between: Option<&str>, (first, second): (&str, &str)| {
+        let mut failures = Failures::default();
+        failures.command_passed(first, english());
+        if let Some(file) = between {
+            failures.file_changed(file);
+        }
+        fail(&mut failures, second, "--- FAIL: TestNightTill (0.1s)");
+        failures.file_changed("till/night.go");
+        let told: Vec<String> =
+            failures.command_passed(second, english()).into_iter().map(|memory| memory.content).collect();
+        told.into_iter().find(|told| told.contains("passed where"))
+    };
+    let checks = ("mise run test", "mise run test:integration");
+    let mut by_chance = Failures::default();
+    by_chance.command_passed(checks.0, english());
+    fail(&mut by_chance, checks.1, "--- FAIL: TestNightTill (0.1s)");
+    assert!(by_chance.command_passed(checks.1, english()).iter().all(|memory| !memory.content.contains("passed where")));
+    assert_eq!(
+        told(None, checks).unwrap(),
+        "`mise run test` passed where `mise run test:integration` failed, with no change between them: --- FAIL: TestNightTill"
+    );
+    assert_eq!(told(Some("till/main.go"), checks), None, "the change may be at fault");
+    assert!(told(None, ("golangci-lint run", "go test -tags=e2e -c ./till/... -o /dev/null")).is_some());
+    for checks in [
+        ("mise run test", "mise run test"),
+        ("mise run lint", "mise run test"),
+        ("go test ./till -run TestNight", "mise run test:integration"),
+        ("cd web && npm run test", "npm run test:e2e"),
+        ("npm remove vitest", "npx vitest run"),
+        ("mise run test", "mise run lint && mise run test:ci"),
+        ("npm run test", "cd web && npm run test:e2e"),
+    ] {
+        assert_eq!(told(None, checks), None, "{checks:?}");
+    }
+}
+
+/// Returns what is known of surprises after these commands, each with what it printed.
+fn surprised(ran: &[(&str, &str)]) -> Vec<String> {
+    let mut failures = Failures::default();
+    let mut told = Vec::new();
+    for (command, output) in ran {
+        let is_error = output.starts_with("error");
+        let (known, _) = failures.command_ran(command, output, (is_error, is_error), &LineRef::default(), english());
+        told.extend(known.into_iter().map(|memory| memory.content));
+    }
+    told.extend(failures.drafts(english()).map(|draft| draft.content));
+    told
+}
+
+#[test]
+fn code_behind_a_build_tag_is_told_with_the_tag() {
+    let none = "go: warning: \"./till/night/...\" matched no packages";
+    let tagged = "go test -tags=night ./till/night/...";
+    assert_eq!(
+        surprised(&[("go test ./till/night/... 2>&1 | tail -5", none), (tagged, "ok  \ttill/night\t0.1s")]),
+        [format!("`go test ./till/night/...` fails: {none}. Fixed by: `{tagged}`")]
+    );
+    let nothing = "ok  \ttill\t0.1s [no tests to run]";
+    let picked = "go test -tags night ./till/... -run TestNight";
+    assert_eq!(
+        surprised(&[("go test ./till/... -run TestNight", nothing), (picked, "ok  \ttill/night\t0.1s")]),
+        [format!("`go test ./till/... -run TestNight` fails: no tests to run. Fixed by: `{picked}`")]
+    );
+    let some = "ok  \tcart\t0.1s\nok  \ttill\t0.1s [no tests to run]";
+    assert_eq!(surprised(&[("go test ./... -run TestNight", some), (picked, "ok")]), [""; 0], "a test ran");
+    assert_eq!(surprised(&[("go test ./... -run TestDay", nothing), (picked, "ok")]), [""; 0], "it picks another test");
+}
+
+#[test]
+fn a_log_without_lines_is_told_with_the_other_way_to_it() {
+    let (asked, log) = ("gh run view 123 --log-failed | tail -50", "gh api repos/shop/till/actions/jobs/456/logs | tail");
+    assert_eq!(
+        surprised(&[(asked, ""), (log, "1 failed")]),
+        ["`gh run view --log-failed` may print nothing. Fixed by: `gh api repos/shop/till/actions/jobs/ID/logs`"]
+    );
+    assert_eq!(surprised(&[(asked, ""), (log, "")]), [""; 0]);
+    assert_eq!(surprised(&[(asked, "1 failed"), (log, "1 failed")]), [""; 0]);
+    assert_eq!(surprised(&[("gh run view 123 --log | grep till", ""), (log, "1 failed")]), [""; 0]);
+}
+
+#[test]
+fn a_label_that_does_not_exist_is_told() {
+    let create = "gh pr create --title \"Sort the drawer\" --label docs --body \"\"";
+    let error = "error: could not add label: 'docs' not found";
+    assert_eq!(surprised(&[(create, error)]), [format!("`gh pr create` fails: {error}")]);
+    assert_eq!(surprised(&[(create, error), ("gh label create docs", "")]), [""; 0]);
+}
+
+#[test]
 fn the_right_way_to_build_is_a_cure() {
     let (failed, error) = ("go build -tags night ./till/night/...", "undefined: nightTill");
     let right = "go test -tags night -c ./till/night/... -o /dev/null 2>&1";

@@ -279,7 +279,9 @@ pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
 /// Returns what a document says below a heading of findings: statements that name something and say what is wrong with it.
 pub(in crate::extract) fn findings(document: &str) -> Vec<String> {
     let mut all = Vec::new();
-    for line in lines(document).iter().filter(|line| line.is_below(FINDINGS)) {
+    // What a report quotes is another document's.
+    let is_quoted = |line: &&Line<'_>| line.text.trim_start().starts_with('>');
+    for line in lines(document).iter().filter(|line| line.is_below(FINDINGS) && !is_quoted(line)) {
         // What follows in a line explains its first statement.
         if let Some(said) = text::sentences(&text::plain(line.text)).into_iter().find(|said| warns(said)) {
             push_new(&mut all, said);
@@ -299,6 +301,8 @@ fn warns(said: &str) -> bool {
     let is_order = (is_english && PromptForm::of(said).orders)
         || ["하세요", "주세요", "해줘", "ください", "こと"].iter().any(|ending| end.ends_with(ending));
     let names = said.contains('`') || super::heading::file_in(said).is_some();
+    // A word of a name says nothing: `Till_NotOpen` is a test.
+    let words: String = lower.split('`').step_by(2).collect();
     let is_alone = !is_pointer(&lower)
         && !text::contains_any_words(&lower, &["you", "i", "my", "instead", "since"])
         && !said.ends_with(UNFINISHED);
@@ -308,7 +312,7 @@ fn warns(said: &str) -> bool {
         && !is_bare_condition(&lower)
         && !is_order
         && !is_stray(&lower)
-        && text::contains_any_words(&lower, FAULTS)
+        && text::contains_any_words(&words, FAULTS)
         && (least..=MAX_ITEM_CHARS).contains(&said.chars().count())
 }
 
@@ -624,6 +628,10 @@ mod tests {
         assert!(findings("## Risks\n- If a user edits `src/cart.ts` by hand and does not save it\n").is_empty());
         let orders = "## Warnings\n- Run `tools/upload.sh` before every commit, or nothing works\n- You cannot commit without `tools/upload.sh`";
         assert!(findings(orders).is_empty(), "a report gives no orders");
+        let quoted = "## Risks\n> - `till open` can no longer find the drawer of yesterday\n";
+        assert!(findings(quoted).is_empty(), "that is another document's");
+        let names = "## Risks\n- Drawer tests are listed: `TestDrawer_NotOpen`, `TestDrawer_Empty`\n";
+        assert!(findings(names).is_empty(), "a word of a name is no fault");
     }
 
     #[test]

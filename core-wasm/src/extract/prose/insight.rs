@@ -189,6 +189,10 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
     if is_narration(sentence) || sentence.ends_with(['?', '？', ':', '：']) || sentence.contains("```") {
         return None;
     }
+    // A name alone is an entry of a list.
+    if !sentence.split('`').step_by(2).any(|said| said.chars().any(char::is_alphabetic)) {
+        return None;
+    }
     let lower = sentence.to_lowercase();
     if is_step(&lower) || is_stray(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
         return None;
@@ -205,6 +209,10 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
         return None;
     }
     let whole = resolve_pointer(sentence, heading, previous)?;
+    // The sentence before it may be a piece of something larger, too.
+    if whole != sentence && is_stray(&whole.to_lowercase()) {
+        return None;
+    }
     let length = whole.chars().count();
     let min_length = if whole.is_ascii() { 40 } else { 16 };
     if length < min_length || length > 330 || is_speculation(&lower) {
@@ -252,7 +260,10 @@ pub(super) fn is_stray(lower: &str) -> bool {
         "user: ",
         "user runs",
     ];
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 15] = [
+        "correctly identifies",
+        "correctly handles",
+        "clearly explains",
         "well isolated",
         "well-isolated",
         "has no dependencies",

@@ -101,6 +101,8 @@ fn what_lists_things_teaches_nothing() {
         "- `<price_conflict>` → 3 lines of a table that conflict with others",
         "- None (the menu's update is optional and does not work at this time)",
         "- `menu.md` (93 lines) - the dishes that conflicts with the cellar must be sorted by",
+        "- `TestOpenDrawer_MismatchBecauseDrawerIsMissing`",
+        "- Fix of the cause - Correctly identifies that the drawer in `till.go` opens twice because of its bell",
     ] {
         assert!(insights(said, true).is_empty(), "{said}");
     }

@@ -67,6 +67,7 @@ impl State {
             }
             Tool::Agent if !is_error => {
                 self.evidence.may_have_run_all();
+                self.failures.others_worked();
                 self.record_report(&transcript::result_text(content), &line_ref(line), settled);
             }
             Tool::Todo if !is_error => {
@@ -241,9 +242,11 @@ impl State {
             // A command whose output was cut says nothing of its result, but it was found.
             let mut cured = self.failures.command_reached(command, "", labels);
             if commands::passed(command, output) {
-                self.conventions.command_passed(command, &tool_use.source);
+                self.conventions.command_passed(command, &tool_use.folder, &tool_use.source);
                 self.failures.printed_on_success(command, output);
                 cured.extend(self.failures.command_passed(command, labels));
+            } else if let Some(passed) = commands::before_last(command) {
+                self.conventions.command_passed(passed, &tool_use.folder, &tool_use.source);
             }
             // What a test of another package does not find may only have to be built.
             if commands::may_fix(command) || class == commands::Class::Build {
