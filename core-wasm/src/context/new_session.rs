@@ -232,7 +232,18 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // The last work stands beside the end, which may say little more than that it passes. Without an end, all turns stand there.
     let last_work = results.iter().rposition(|result| !found.contains(result));
     let is_early = |result: &&String| found[..found.len().saturating_sub(MAX_FOUND)].contains(result);
+    // What was only answered or proposed since the work is how the session ended, too.
+    let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
+    let since = notes.done.iter().rev().take(since).collect::<Vec<_>>();
     for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
+        let is_since = since.contains(&result) && found.contains(result);
+        if is_since {
+            let is_proposed = since.first() == Some(&result) && attribute(notes, "since-proposed").is_some();
+            let label = if is_proposed { "Then proposed, not done" } else { "Then" };
+            let entry = Entry::result_line(label, result, importance).shortened(MAX_ON_THE_WAY_CHARS);
+            page.add(SectionKind::LastSession, entry);
+            continue;
+        }
         if has_outcome(notes) && is_early(result) {
             continue;
         }

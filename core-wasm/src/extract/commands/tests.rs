@@ -416,3 +416,21 @@ fn a_run_that_found_no_tests_failed() {
     assert!(prints_failure("RUN v4.0.18 /shop\n\nNo test files found, exiting with code 1\n"));
     assert!(!prints_failure("The list says: No test files found"));
 }
+
+#[test]
+fn what_may_change_something_beside_files() {
+    for command in
+        ["git push", "gh pr comment 7 --body x", "gh api repos/shop/till/issues -f title=x", "rm -rf out", "npm i till"]
+    {
+        assert!(may_change(command), "{command}");
+    }
+    for command in [
+        "git log --oneline && git fetch",
+        "gh pr view 7 && gh api repos/shop/till/pulls/7/comments",
+        "cargo test -p till",
+        "go list ./...",
+        "cat till.rs | head",
+    ] {
+        assert!(!may_change(command), "{command}");
+    }
+}

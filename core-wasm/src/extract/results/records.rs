@@ -7,6 +7,7 @@ use super::{Place, Results};
 use crate::extract::commits;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
@@ -98,9 +99,13 @@ impl Results {
             };
             let words = of_turn(&[Voice::Work, Voice::Answer]);
             if chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
+                // The answer says how it is, and what the agent said on the way how it was.
                 let is_way = |place: &&Place| {
                     let it = statement(place);
-                    it.is_before_edit && it.voice == Voice::Work && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
+                    let lower = it.text.to_lowercase();
+                    let is_past =
+                        it.is_before_edit || (turn.edited && it.form == Form::Sentence && !standing::is_deed(&lower));
+                    is_past && it.voice == Voice::Work && prose::signs(&lower).0 < MIN_CAUSE && !signs::tells_limit(&lower)
                 };
                 dropped.extend(words.iter().filter(is_way));
             }
