@@ -240,7 +240,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         if is_since {
             let is_proposed = since.first() == Some(&result) && attribute(notes, "since-proposed").is_some();
             let label = if is_proposed { "Then proposed, not done" } else { "Then" };
-            let entry = Entry::result_line(label, result, importance).shortened(MAX_ON_THE_WAY_CHARS);
+            // Right behind the end.
+            let entry = Entry::result_line(label, result, importance + 0.07).shortened(MAX_ON_THE_WAY_CHARS);
             page.add(SectionKind::LastSession, entry);
             continue;
         }

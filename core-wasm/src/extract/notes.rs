@@ -23,6 +23,9 @@ const MAX_ENTRIES: usize = 40;
 /// The length below which the end of a session is completed by the work before it, in characters.
 const MIN_END_CHARS: usize = 160;
 
+/// How many of the latest turns that only found something are told of. What is not told of them any more makes no room for earlier ones.
+const MAX_FOUND: usize = 3;
+
 /// The length from which the work before such an end is told before it, in characters, and how many others may stand between the two.
 const MIN_LARGE_CHARS: usize = 240;
 const MAX_SMALL: usize = 2;
@@ -224,8 +227,20 @@ fn makes_proposal(answer: &str) -> bool {
 
 /// Returns whether an answer is the last one, and proposes something or ended with the question whether to do it.
 fn is_left_proposed(state: &State, answer: &str) -> bool {
+    const OFFERS: [&str; 10] = [
+        "want me to",
+        "like me to",
+        "should i",
+        "shall i",
+        "should we",
+        "shall we",
+        "할까요",
+        "드릴까요",
+        "ましょうか",
+        "要我",
+    ];
     let question = state.open_question.to_lowercase();
-    !question.is_empty() && (signs::is_offer(&question) || makes_proposal(answer))
+    !question.is_empty() && (text::contains_any(&question, &OFFERS) || makes_proposal(answer))
 }
 
 /// What a turn gave.
@@ -270,10 +285,14 @@ struct Outcome {
 /// before it, so the work is added.
 fn outcome(state: &State) -> Outcome {
     let turns = state.results.turns();
-    let lines = state.results.lines(state.labels()).into_iter();
-    let lines = lines.map(|(at, line)| (at, without_request(state, &turns[at], line)));
+    let (lines, dropped) = state.results.told(state.labels());
+    let lines = lines.into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
     let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line))).collect();
     let mut lines = with_commits(turns, lines, state.labels().committed);
+    // How it was before a change says nothing without the change, but it is better than no end.
+    let last = lines.len().saturating_sub(1);
+    let mut place = 0..;
+    lines.retain(|(_, line)| place.next() == Some(last) || !line.starts_with(state.labels().before_change));
     let Some((mut at, mut end)) = lines.pop() else { return Outcome::default() };
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
@@ -302,12 +321,13 @@ fn outcome(state: &State) -> Outcome {
     // Nor is what it answers to a last question beside the work, or only proposes: that is told as what came since.
     let mut since = 0;
     if let Some(place) = work_before_aside(state, &lines, at) {
-        let aside = (at, end);
-        (at, end) = lines.remove(place);
-        lines.push(aside);
-        since = lines.len() - place;
-    }
-    if since == 0 {
+        let mut asides = lines.split_off(place + 1);
+        asides.push((at, end));
+        since = asides.len();
+        (at, end) = lines.pop().unwrap_or_default();
+        end = with_larger_work(turns, &mut lines, at, end, state.labels());
+        lines.extend(asides);
+    } else {
         end = with_larger_work(turns, &mut lines, at, end, state.labels());
     }
     end = with_user_behind(end);
@@ -343,13 +363,14 @@ fn outcome(state: &State) -> Outcome {
         end = format!("{} {refusal}", as_sentence(&end));
     }
     let sentence = |line: &str| as_sentence(&with_hashes(state, &with_test_count(state, line)));
-    let results = lines.iter().map(|(at, line)| {
-        let turn = &turns[*at];
-        let given = Given::of(state, turn, line);
-        match asked_of(state, *at, line) {
-            Some(asked) => (format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
-            None => (sentence(line), given),
-        }
+    let given: Vec<Given> = lines.iter().map(|(at, line)| Given::of(state, &turns[*at], line)).collect();
+    let found = lines.iter().zip(&given).filter(|(_, given)| **given == Given::Finding).map(|((at, _), _)| *at);
+    let found: Vec<usize> = found.chain(dropped).collect();
+    let is_late = |at: usize| found.iter().filter(|&&later| later > at).count() < MAX_FOUND;
+    let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
+    let results = results.map(|((at, line), given)| match asked_of(state, *at, line) {
+        Some(asked) => (format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
+        None => (sentence(line), given),
     });
     Outcome { end: sentence(&end), results: results.collect(), since }
 }
@@ -365,7 +386,9 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
     let is_aside = |at: usize| {
         let turn = &turns[at];
         let asked = turn.asked.to_lowercase();
-        let only_answers = || human::only_asks(&turn.asked) || (at + 1 == turns.len() && proposes(turn));
+        // "How can I test it?" asks how, and not for a test.
+        let asks_how = || ["how can ", "how could "].iter().any(|words| asked.starts_with(words)) && !turn.used_tools;
+        let only_answers = || human::only_asks(&turn.asked) || asks_how() || (at + 1 == turns.len() && proposes(turn));
         !turn.has_work()
             && !turn.failed
             && (requests::asks_to_see(&asked) || (only_answers() && !signs::is_problem(&asked)))

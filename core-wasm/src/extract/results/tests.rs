@@ -4,6 +4,12 @@ use super::*;
 use crate::extract::statement::Voice;
 use crate::text;
 
+impl Results {
+    fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
+        self.told(labels).0
+    }
+}
+
 fn line(turn: &TurnResult, chosen: impl Iterator<Item = usize> + Clone) -> String {
     let said = Said::of(chosen.clone().map(|at| &turn.statements[at]));
     turn.line(chosen, &said, labels())
