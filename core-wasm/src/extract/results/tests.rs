@@ -1145,3 +1145,13 @@ fn a_deed_that_leads_to_headings_is_told() {
         assert!(!told(&format!("{opening}{parts}")).contains(&opening[..8]), "{opening}");
     }
 }
+
+#[test]
+fn what_was_taken_out_stands_below_the_line_that_says_so() {
+    let answer = "All clean. Here's what was removed:\n\n- The drawer of the night till\n- Its key in the shop";
+    let mut results = Results::default();
+    results.push(turn(answer, ""));
+    let lead = results.turns[0].statements.iter().position(|it| it.text.ends_with(':')).unwrap();
+    assert_eq!(results.with_removal_leads(vec![(0, lead + 1)]), [(0, lead), (0, lead + 1)]);
+    assert_eq!(results.with_removal_leads(vec![(0, 0)]), [(0, 0)]);
+}
