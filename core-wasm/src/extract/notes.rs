@@ -367,6 +367,8 @@ fn outcome(state: &State) -> Outcome {
     let found = lines.iter().zip(&given).filter(|(_, given)| **given == Given::Finding).map(|((at, _), _)| *at);
     let found: Vec<usize> = found.chain(dropped).collect();
     let is_late = |at: usize| found.iter().filter(|&&later| later > at).count() < MAX_FOUND;
+    let asides = &lines[lines.len().saturating_sub(since)..];
+    let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
     let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
     let results = results.map(|((at, line), given)| match asked_of(state, *at, line) {
         Some(asked) => (format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
