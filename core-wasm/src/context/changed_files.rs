@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::attributes::{attribute, places};
+use super::attributes::{attribute, places, saw_merged};
 use super::line;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
@@ -27,10 +27,8 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{state}, on `{branch}`"),
         _ => state.to_owned(),
     });
-    let pull_request = attribute(notes, "pull-request").map(|number| {
-        let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
-        format!("PR #{number}{}", if is_merged { " (merged)" } else { "" })
-    });
+    let pull_request = attribute(notes, "pull-request")
+        .map(|number| format!("PR #{number}{}", if saw_merged(notes, number) { " (merged)" } else { "" }));
     let state: Vec<String> = state.into_iter().chain(size).chain(pull_request).collect();
     let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
     let removed: Vec<usize> = places(notes, "removed-files").collect();

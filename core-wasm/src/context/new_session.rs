@@ -1,6 +1,8 @@
 //! The page of a new session: what the earlier sessions left.
 
-use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_unfinished, later_requests, places};
+use super::attributes::{
+    MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_unfinished, later_requests, places, saw_merged,
+};
 use super::changed_files::add_files;
 use super::earlier;
 use super::later::{LaterSessions, MAX_SESSIONS};
@@ -374,7 +376,7 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
         None => ("", line),
     };
     let number = pull_request_number(url)?.to_string();
-    let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
+    let is_merged = saw_merged(notes, &number);
     let mut text = format!("PR #{number} ({})", if is_merged { "merged" } else { "open" });
     let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));
     if !tells_title {
