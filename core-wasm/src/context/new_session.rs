@@ -238,9 +238,9 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
     let since = notes.done.iter().rev().take(since).collect::<Vec<_>>();
     for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
-        let is_since = since.contains(&result) && found.contains(result);
+        let is_since = since.contains(result) && found.contains(result);
         if is_since {
-            let is_proposed = since.first() == Some(&result) && attribute(notes, "since-proposed").is_some();
+            let is_proposed = since.first() == Some(result) && attribute(notes, "since-proposed").is_some();
             let label = if is_proposed { "Then proposed, not done" } else { "Then" };
             // Right behind the end.
             let entry = Entry::result_line(label, result, importance + 0.07).shortened(MAX_ON_THE_WAY_CHARS);
