@@ -344,7 +344,7 @@ fn outcome(state: &State) -> Outcome {
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
     let before = work_before(turns, &lines, at, &end, state.labels().committed);
     if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
-        let work = lines.remove(place).1;
+        let work = with_user_behind(lines.remove(place).1);
         // The line of a turn that says nothing itself is what was committed.
         let is_message = end.starts_with(state.labels().committed)
             || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
@@ -411,7 +411,7 @@ fn with_larger_work(
     labels: &Labels,
 ) -> String {
     let is_work = |at: usize| turns[at].edited && !turns[at].is_taken_back;
-    let is_small = |said: &str| said.chars().count() < MIN_END_CHARS;
+    let is_small = |said: &str| said.rsplit(ARROW).next().unwrap_or_default().chars().count() < MIN_END_CHARS;
     if !is_work(at) || turns[at].committed || !is_small(&end) {
         return end;
     }
@@ -422,8 +422,8 @@ fn with_larger_work(
     if !is_work(*of) || work.chars().count() < MIN_LARGE_CHARS || chars + end.chars().count() > MAX_END_CHARS {
         return end;
     }
-    let mut told: Vec<String> = lines.drain(place..).map(|(_, said)| as_sentence(&said)).collect();
-    told.push(end);
+    let mut told: Vec<String> = lines.drain(place..).map(|(_, said)| as_sentence(&with_user_behind(said))).collect();
+    told.push(with_user_behind(end));
     told.join(&format!(" {}: ", labels.then))
 }
 
