@@ -19,6 +19,20 @@ pub(super) fn places(notes: &SessionNotes, name: &str) -> impl Iterator<Item = u
     attribute(notes, name).into_iter().flat_map(|places| places.split(' ')).filter_map(|place| place.parse().ok())
 }
 
+/// Returns whether the session saw that the pull request of that number is merged.
+pub(super) fn saw_merged(notes: &SessionNotes, number: &str) -> bool {
+    has_number(notes, "merged", number)
+}
+
+/// Returns whether the pull request of that number was a draft when the session last saw it.
+pub(super) fn is_draft(notes: &SessionNotes, number: &str) -> bool {
+    has_number(notes, "drafts", number)
+}
+
+fn has_number(notes: &SessionNotes, name: &str, number: &str) -> bool {
+    attribute(notes, name).is_some_and(|all| all.split(' ').any(|known| known == number))
+}
+
 /// Returns what the user asked for after the first request, in its order.
 pub(super) fn later_requests(notes: &SessionNotes) -> Vec<String> {
     let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);

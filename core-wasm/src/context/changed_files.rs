@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::attributes::{attribute, places};
+use super::attributes::{attribute, is_draft, places, saw_merged};
 use super::line;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
@@ -29,9 +29,8 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         _ => state.to_owned(),
     });
     let pull_request = attribute(notes, "pull-request").map(|number| {
-        let is_among = |name| attribute(notes, name).is_some_and(|all| all.split(' ').any(|known| known == number));
         let draft = labels::of(attribute(notes, "language").unwrap_or_default()).draft;
-        match (is_among("merged"), is_among("drafts")) {
+        match (saw_merged(notes, number), is_draft(notes, number)) {
             (true, _) => format!("PR #{number} (merged)"),
             (false, true) => format!("PR #{number} ({draft})"),
             (false, false) => format!("PR #{number}"),

@@ -1,6 +1,8 @@
 //! The page of a new session: what the earlier sessions left.
 
-use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_unfinished, later_requests, places};
+use super::attributes::{
+    MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, later_requests, places, saw_merged,
+};
 use super::changed_files::add_files;
 use super::earlier;
 use super::later::{LaterSessions, MAX_SESSIONS};
@@ -236,7 +238,19 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // The last work stands beside the end, which may say little more than that it passes. Without an end, all turns stand there.
     let last_work = results.iter().rposition(|result| !found.contains(result));
     let is_early = |result: &&String| found[..found.len().saturating_sub(MAX_FOUND)].contains(result);
+    // What was only answered or proposed since the work is how the session ended, too.
+    let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
+    let since = notes.done.iter().rev().take(since).collect::<Vec<_>>();
     for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
+        let is_since = since.contains(result) && found.contains(result);
+        if is_since {
+            let is_proposed = since.first() == Some(result) && attribute(notes, "since-proposed").is_some();
+            let label = if is_proposed { "Then proposed, not done" } else { "Then" };
+            // Right behind the end.
+            let entry = Entry::result_line(label, result, importance + 0.07).shortened(MAX_ON_THE_WAY_CHARS);
+            page.add(SectionKind::LastSession, entry);
+            continue;
+        }
         if has_outcome(notes) && is_early(result) {
             continue;
         }
@@ -370,15 +384,12 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
         None => ("", line),
     };
     let number = pull_request_number(url)?.to_string();
-    let is_among = |name| attribute(notes, name).is_some_and(|all| all.split(' ').any(|known| known == number));
-    let (is_merged, is_draft) = (is_among("merged"), is_among("drafts"));
     let draft = labels::of(attribute(notes, "language").unwrap_or_default()).draft;
-    let state = if is_merged {
-        "merged"
-    } else if is_draft {
-        draft
-    } else {
-        "open"
+    let is_merged = saw_merged(notes, &number);
+    let state = match (is_merged, is_draft(notes, &number)) {
+        (true, _) => "merged",
+        (false, true) => draft,
+        (false, false) => "open",
     };
     let mut text = format!("PR #{number} ({state})");
     let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));

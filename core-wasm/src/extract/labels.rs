@@ -8,6 +8,8 @@ use crate::text::Language;
 pub(crate) struct Labels {
     /// Before what was wrong until the agent changed it in the same turn.
     pub before_change: &'static str,
+    /// Between work and a small change after it.
+    pub then: &'static str,
     /// Before what a turn changed in files, if later turns took all of it back.
     pub taken_back: &'static str,
     /// Before the rejected options.
@@ -154,6 +156,7 @@ pub(crate) struct Labels {
 
 const ENGLISH: Labels = Labels {
     before_change: "Before the change",
+    then: "Then",
     taken_back: "Changes taken back later",
     rejected: "Rejected",
     why: "Why",
@@ -229,6 +232,7 @@ const ENGLISH: Labels = Labels {
 
 const KOREAN: Labels = Labels {
     before_change: "변경 전",
+    then: "이어서",
     taken_back: "나중에 되돌린 변경",
     rejected: "버린 안",
     why: "이유",
@@ -311,6 +315,7 @@ const KOREAN: Labels = Labels {
 
 const JAPANESE: Labels = Labels {
     before_change: "変更前",
+    then: "続けて",
     taken_back: "後で取り消した変更",
     rejected: "不採用",
     why: "理由",
@@ -393,6 +398,7 @@ const JAPANESE: Labels = Labels {
 
 const CHINESE: Labels = Labels {
     before_change: "更改前",
+    then: "随后",
     taken_back: "后来撤销的改动",
     rejected: "未采用",
     why: "原因",

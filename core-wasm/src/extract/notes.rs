@@ -2,7 +2,9 @@
 
 use super::clean;
 use super::commits::is_pull_request;
+use super::files;
 use super::human;
+use super::labels::Labels;
 use super::prose;
 use super::references;
 use super::requests;
@@ -10,8 +12,9 @@ use super::results::TurnResult;
 use super::signs;
 use super::standing;
 use super::state::State;
-use super::statement::Voice;
+use super::statement::{Statement, Voice};
 use super::tasks::Status;
+use super::vanished;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
 use crate::text::{self, Language};
 
@@ -19,6 +22,13 @@ use crate::text::{self, Language};
 const MAX_ENTRIES: usize = 40;
 /// The length below which the end of a session is completed by the work before it, in characters.
 const MIN_END_CHARS: usize = 160;
+
+/// How many of the latest turns that only found something are told of. What is not told of them any more makes no room for earlier ones.
+const MAX_FOUND: usize = 3;
+
+/// The length from which the work before such an end is told before it, in characters, and how many others may stand between the two.
+const MIN_LARGE_CHARS: usize = 240;
+const MAX_SMALL: usize = 2;
 
 /// The length below which it says little, whatever the last turn did.
 const MIN_TELLING_CHARS: usize = 60;
@@ -38,6 +48,17 @@ const MIN_REST_CHARS: usize = 40;
 /// The maximum length of what the agent was at when the session ended, in characters.
 const MAX_STOPPED_CHARS: usize = 200;
 
+/// What stands around the words of the user, and between them and what came of them.
+const QUOTE: char = '“';
+const END_OF_QUOTE: char = '”';
+const ARROW: &str = " → ";
+
+/// The maximum length of what the user said that is told beside a result, in bytes.
+const MAX_SAID_BYTES: usize = 200;
+
+/// The number of changed files from which an answer of a turn that changed none sums up earlier work.
+const MIN_SUMMED_FILES: usize = 2;
+
 /// The similarity at which two items that are left undone are one.
 const SAME_POINT: f32 = 0.5;
 
@@ -54,7 +75,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
             .collect()
     };
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
-    let (outcome, results) = outcome(state);
+    let Outcome { end: outcome, results, since } = outcome(state);
     // What was not checked is told as left undone, and not twice.
     let mut elsewhere = state.admissions.clone();
     elsewhere.extend(Some(state.cause_open.clone()).filter(|said| !said.is_empty()));
@@ -96,6 +117,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         let own: Vec<String> = own.map(|(at, _)| at.to_string()).collect();
         if !own.is_empty() {
             attributes.push((name.to_owned(), own.join(" ")));
+        }
+    }
+    if since > 0 {
+        attributes.push(("since".to_owned(), since.to_string()));
+        if results.last().is_some_and(|said| is_left_proposed(state, said)) {
+            attributes.push(("since-proposed".to_owned(), "yes".to_owned()));
         }
     }
     let removed: Vec<String> = state.files.removed().map(|at| at.to_string()).collect();
@@ -191,8 +218,29 @@ fn has_work(state: &State) -> bool {
 
 /// Returns whether a session that changed nothing ended with a proposal, and with the question whether to carry it out.
 fn is_only_proposed(state: &State, outcome: &str) -> bool {
-    let proposes = || text::sentences(outcome).iter().any(|said| signs::makes_proposal(&said.to_lowercase()));
-    !has_work(state) && !state.open_question.is_empty() && proposes()
+    !has_work(state) && !state.open_question.is_empty() && makes_proposal(outcome)
+}
+
+fn makes_proposal(answer: &str) -> bool {
+    text::sentences(answer).iter().any(|said| signs::makes_proposal(&said.to_lowercase()))
+}
+
+/// Returns whether an answer is the last one, and proposes something or ended with the question whether to do it.
+fn is_left_proposed(state: &State, answer: &str) -> bool {
+    const OFFERS: [&str; 10] = [
+        "want me to",
+        "like me to",
+        "should i",
+        "shall i",
+        "should we",
+        "shall we",
+        "할까요",
+        "드릴까요",
+        "ましょうか",
+        "要我",
+    ];
+    let question = state.open_question.to_lowercase();
+    !question.is_empty() && (text::contains_any(&question, &OFFERS) || makes_proposal(answer))
 }
 
 /// What a turn gave.
@@ -207,10 +255,14 @@ enum Given {
 }
 
 impl Given {
-    fn of(turn: &TurnResult, line: &str) -> Self {
+    fn of(state: &State, turn: &TurnResult, line: &str) -> Self {
+        // An answer may sum up what earlier turns did.
+        let names_changed = |name: &&str| state.files.paths().any(|path| files::is_named(path, name));
+        let sums_up = || vanished::files_in(line).filter(names_changed).count() >= MIN_SUMMED_FILES;
+        let tells_deed = || standing::is_deed(&line.to_lowercase()) && (turn.acted || sums_up());
         if turn.edited && !turn.built && !turn.committed {
             Given::Document
-        } else if !turn.has_work() && !standing::is_deed(&line.to_lowercase()) {
+        } else if !(turn.has_work() || tells_deed()) {
             Given::Finding
         } else {
             Given::Work
@@ -218,16 +270,30 @@ impl Given {
     }
 }
 
-/// Returns how the session ended and what its earlier turns gave, one line a turn.
+/// How a session ended, and what its other turns gave, one line a turn, oldest first.
+#[derive(Default)]
+struct Outcome {
+    end: String,
+    results: Vec<(String, Given)>,
+    /// How many of the results came after the end: answers and proposals since the last work.
+    since: usize,
+}
+
+/// Returns how the session ended and what its other turns gave.
 ///
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
-fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
+fn outcome(state: &State) -> Outcome {
     let turns = state.results.turns();
-    let lines = state.results.lines(state.labels()).into_iter();
-    let lines = lines.map(|(at, line)| (at, without_request(state, &turns[at], line))).collect();
+    let (lines, dropped) = state.results.told(state.labels());
+    let lines = lines.into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
+    let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line))).collect();
     let mut lines = with_commits(turns, lines, state.labels().committed);
-    let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
+    // How it was before a change says nothing without the change, but it is better than no end.
+    let last = lines.len().saturating_sub(1);
+    let mut place = 0..;
+    lines.retain(|(_, line)| place.next() == Some(last) || !line.starts_with(state.labels().before_change));
+    let Some((mut at, mut end)) = lines.pop() else { return Outcome::default() };
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
     let is_chat =
@@ -252,12 +318,19 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
             at = closing;
         }
     }
-    // Nor is what it answers to a last question beside the work: that stands with what was found on the way.
+    // Nor is what it answers to a last question beside the work, or only proposes: that is told as what came since.
+    let mut since = 0;
     if let Some(place) = work_before_aside(state, &lines, at) {
-        let aside = (at, end);
-        (at, end) = lines.remove(place);
-        lines.push(aside);
+        let mut asides = lines.split_off(place + 1);
+        asides.push((at, end));
+        since = asides.len();
+        (at, end) = lines.pop().unwrap_or_default();
+        end = with_larger_work(turns, &mut lines, at, end, state.labels());
+        lines.extend(asides);
+    } else {
+        end = with_larger_work(turns, &mut lines, at, end, state.labels());
     }
+    end = with_user_behind(end);
     let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
     // In other languages the label is a plain word, too.
     let label = format!("{} \"", state.labels().committed);
@@ -271,7 +344,7 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
     let before = work_before(turns, &lines, at, &end, state.labels().committed);
     if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
-        let work = lines.remove(place).1;
+        let work = with_user_behind(lines.remove(place).1);
         // The line of a turn that says nothing itself is what was committed.
         let is_message = end.starts_with(state.labels().committed)
             || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
@@ -290,33 +363,68 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
         end = format!("{} {refusal}", as_sentence(&end));
     }
     let sentence = |line: &str| as_sentence(&with_hashes(state, &with_test_count(state, line)));
-    let results = lines.iter().map(|(at, line)| {
-        let turn = &turns[*at];
-        let given = Given::of(turn, line);
-        match asked_of(state, *at, line) {
-            Some(asked) => (format!("“{asked}” → {}", sentence(line)), given),
-            None => (sentence(line), given),
-        }
+    let given: Vec<Given> = lines.iter().map(|(at, line)| Given::of(state, &turns[*at], line)).collect();
+    let found = lines.iter().zip(&given).filter(|(_, given)| **given == Given::Finding).map(|((at, _), _)| *at);
+    let found: Vec<usize> = found.chain(dropped).collect();
+    let is_late = |at: usize| found.iter().filter(|&&later| later > at).count() < MAX_FOUND;
+    let asides = &lines[lines.len().saturating_sub(since)..];
+    let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
+    let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
+    let results = results.map(|((at, line), given)| match asked_of(state, *at, line) {
+        Some(asked) => (format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
+        None => (sentence(line), given),
     });
-    (sentence(&end), results.collect())
+    Outcome { end: sentence(&end), results: results.collect(), since }
 }
 
 /// Returns the place of the line with the latest work, if the user only asked about something since then, and nothing was left open.
 /// A question about a fault is of what there is at the end, unless it only wants the fault explained.
 fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Option<usize> {
     let turns = state.results.turns();
+    let proposes = |turn: &TurnResult| {
+        let says = |it: &Statement| it.voice == Voice::Answer && signs::makes_proposal(&it.text.to_lowercase());
+        !turn.acted && (!state.open_question.is_empty() || turn.statements.iter().any(says))
+    };
     let is_aside = |at: usize| {
         let turn = &turns[at];
         let asked = turn.asked.to_lowercase();
+        // "How can I test it?" asks how, and not for a test.
+        let asks_how = || ["how can ", "how could "].iter().any(|words| asked.starts_with(words)) && !turn.used_tools;
+        let only_answers = || human::only_asks(&turn.asked) || asks_how() || (at + 1 == turns.len() && proposes(turn));
         !turn.has_work()
             && !turn.failed
-            && (requests::asks_to_see(&asked) || (human::only_asks(&turn.asked) && !signs::is_problem(&asked)))
+            && (requests::asks_to_see(&asked) || (only_answers() && !signs::is_problem(&asked)))
             && !state.results.corrects(at)
     };
     let place = lines.iter().rposition(|(of, _)| turns[*of].edited)?;
     let says = lines[place].1.chars().count() >= MIN_REST_CHARS;
-    let is_work_over = has_work(state) && state.open_question.is_empty() && says && is_aside(at);
+    let is_work_over = has_work(state) && says && is_aside(at);
     (is_work_over && lines[place + 1..].iter().all(|(of, _)| is_aside(*of))).then_some(place)
+}
+
+/// Puts the larger work before a small one that ended the session, and before small ones right before it.
+fn with_larger_work(
+    turns: &[TurnResult],
+    lines: &mut Vec<(usize, String)>,
+    at: usize,
+    end: String,
+    labels: &Labels,
+) -> String {
+    let is_work = |at: usize| turns[at].edited && !turns[at].is_taken_back;
+    let is_small = |said: &str| said.rsplit(ARROW).next().unwrap_or_default().chars().count() < MIN_END_CHARS;
+    if !is_work(at) || turns[at].committed || !is_small(&end) {
+        return end;
+    }
+    let small = lines.iter().rev().take_while(|(of, said)| is_work(*of) && is_small(said)).count();
+    let Some(place) = lines.len().checked_sub(small + 1).filter(|_| small < MAX_SMALL) else { return end };
+    let (of, work) = &lines[place];
+    let chars: usize = lines[place..].iter().map(|(_, said)| said.chars().count()).sum();
+    if !is_work(*of) || work.chars().count() < MIN_LARGE_CHARS || chars + end.chars().count() > MAX_END_CHARS {
+        return end;
+    }
+    let mut told: Vec<String> = lines.drain(place..).map(|(_, said)| as_sentence(&with_user_behind(said))).collect();
+    told.push(with_user_behind(end));
+    told.join(&format!(" {}: ", labels.then))
 }
 
 /// Returns the place of the line with the work before a chore that says less. What the user only discussed between the two is not how
@@ -342,7 +450,7 @@ fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
     let turn = &state.results.turns()[at];
     let asked = turn.asked.as_str();
     let is_told_elsewhere = asked == state.request || requests::latest(state) == Some(asked);
-    let is_led = turn.statements.iter().any(|it| it.voice == Voice::Human && line.starts_with(it.text.as_str()));
+    let is_led = line.starts_with(QUOTE);
     // What was wrong is mended by now, or was only thought to be wrong.
     let lower = asked.to_lowercase();
     let is_telling = turn.substantive
@@ -372,6 +480,23 @@ fn without_request(state: &State, turn: &TurnResult, line: String) -> String {
     let rest = told.fold(said.to_owned(), |said, it| said.replacen(it.text.as_str(), "", 1));
     let rest = rest.trim_matches([' ', ';']);
     if rest.is_empty() { answer.to_owned() } else { format!("{rest} → {answer}") }
+}
+
+/// Puts what the user said before the result of a turn into quotation marks.
+fn with_quoted_user(turn: &TurnResult, line: String) -> String {
+    let Some((said, rest)) = line.split_once(ARROW) else { return line };
+    let is_users = turn.statements.iter().any(|it| it.voice == Voice::Human && said.starts_with(it.text.as_str()));
+    let said = text::clip(said, MAX_SAID_BYTES);
+    if is_users { format!("{QUOTE}{said}{END_OF_QUOTE}{ARROW}{rest}") } else { line }
+}
+
+/// Puts what the user said before the result of a turn behind it.
+fn with_user_behind(line: String) -> String {
+    let quoted = line.strip_prefix(QUOTE).and_then(|line| line.split_once(&format!("{END_OF_QUOTE}{ARROW}")));
+    match quoted {
+        Some((said, rest)) => format!("{} ({QUOTE}{said}{END_OF_QUOTE})", rest.trim_end_matches(['.', '。'])),
+        None => line,
+    }
 }
 
 /// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed
@@ -552,4 +677,37 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         all.push(("title".to_owned(), state.title.clone()));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels::labels;
+
+    fn turn(edited: bool) -> TurnResult {
+        TurnResult { edited, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn a_small_change_stands_behind_the_work_before_it() {
+        let large = "The till adds the tax and rounds the total. ".repeat(8);
+        let told = |before: &str, edited: bool| {
+            let turns = [turn(true), turn(edited)];
+            let mut lines = vec![(0, before.to_owned())];
+            with_larger_work(&turns, &mut lines, 1, "Renamed the drawer.".to_owned(), labels(Language::English))
+        };
+        assert_eq!(told(large.trim(), true), format!("{} Then: Renamed the drawer.", large.trim()));
+        assert_eq!(told("It rings.", true), "Renamed the drawer.", "the work before it is small, too");
+        assert_eq!(told(&large, false), "Renamed the drawer.");
+    }
+
+    #[test]
+    fn the_words_of_the_user_are_quoted_and_stand_behind_the_end() {
+        let said = super::super::statement::statements("The drawer is not red.", Voice::Human);
+        let turn = TurnResult { statements: said, ..turn(true) };
+        let line = with_quoted_user(&turn, "The drawer is not red. → Painted it.".to_owned());
+        assert_eq!(line, "“The drawer is not red.” → Painted it.");
+        assert_eq!(with_user_behind(line), "Painted it (“The drawer is not red.”)");
+        assert_eq!(with_quoted_user(&turn, "`red` → `blue`".to_owned()), "`red` → `blue`");
+    }
 }

@@ -67,6 +67,9 @@ pub(super) struct Statement {
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
+    /// Whether a later turn worked on the code of which it speaks.
+    #[serde(skip)]
+    pub is_worked_on: bool,
 }
 
 impl Statement {

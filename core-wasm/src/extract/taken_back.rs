@@ -196,6 +196,12 @@ impl TakenBack {
         self.edits.iter().any(|edit| edit.file == hash && edit.turn <= turn && edit.whereabouts == Whereabouts::Kept)
     }
 
+    /// Returns whether a file was edited after that turn.
+    pub(super) fn is_edited_later(&self, file: &str, turn: u32) -> bool {
+        let hash = text::hash(file);
+        self.edits.iter().any(|edit| edit.file == hash && edit.turn > turn)
+    }
+
     fn is_restored_after(&self, name: &str, turn: u32) -> bool {
         self.files.iter().any(|(path, later)| *later > turn && files::is_named(path, name) && self.is_gone(path))
     }

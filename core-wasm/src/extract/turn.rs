@@ -144,6 +144,9 @@ pub(super) struct Turn {
     /// Whether the agent used tools at all.
     #[serde(default)]
     pub used_tools: bool,
+    /// Whether it may have changed something beside files: a branch, an issue, a service.
+    #[serde(default)]
+    pub acted: bool,
     /// Whether the prompt is nothing but pasted text, or takes back what was said.
     #[serde(default)]
     pub is_aside: bool,
@@ -229,7 +232,7 @@ impl Turn {
         self.part = Some(source);
         self.statements.clear();
         self.answer.clear();
-        (self.edited, self.edited_since, self.built) = (false, false, false);
+        (self.edited, self.edited_since, self.built, self.acted) = (false, false, false, false);
         (self.committed, self.failed, self.works) = (false, false, false);
         self.replaced.clear();
         self.added.clear();

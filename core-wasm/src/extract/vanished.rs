@@ -344,6 +344,20 @@ impl Vanished {
         identifiers(statement).chain(named_in_code(statement)).any(stands)
     }
 
+    /// Returns whether half of what a statement of that turn names was written anew or taken out later. `is_edited` returns whether the
+    /// file of a name was edited after the turn.
+    pub(super) fn worked_on(&self, statement: &str, turn: u32, is_edited: impl Fn(&str) -> bool) -> bool {
+        let is_touched = |name: &str| {
+            let hash = text::hash(name);
+            let is_written = self.names.get(&hash).is_some_and(|Name(_, _, gone, first)| *gone > turn || *first > turn);
+            is_written || self.taken.get(&hash).is_some_and(|Taken(gone, ..)| *gone > turn)
+        };
+        let named = names(statement).chain(named_in_code(statement)).map(is_touched);
+        let all: Vec<bool> = named.chain(files_in(statement).map(is_edited)).collect();
+        let touched = all.iter().filter(|is_touched| **is_touched).count();
+        touched > 0 && 2 * touched >= all.len()
+    }
+
     /// Returns whether most of the files that a statement of that turn names were deleted later.
     fn names_deleted(&self, statement: &str, turn: u32) -> bool {
         if self.files.iter().all(|(_, gone)| *gone <= turn) {
@@ -488,6 +502,18 @@ fn hyphenated(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_found_of_code_is_over_once_it_is_worked_on() {
+        let mut vanished = Vanished::default();
+        vanished.removed("src/cart.ts", "  total = addTax(cart)", 3);
+        vanished.added("src/cart.ts", "  total = roundTotal(cart)", 3);
+        let worked_on = |said: &str, turn: u32| vanished.worked_on(said, turn, |name| name == "cart.ts");
+        assert!(worked_on("`addTax` runs once.", 2) && worked_on("We need `roundTotal`.", 2));
+        assert!(!worked_on("`addTax` runs once.", 3), "it was said of the code as it is");
+        assert!(!worked_on("`addTax` runs once, `openDrawer` and `printSlip` twice.", 2));
+        assert!(worked_on("The till is in `cart.ts`.", 2) && !worked_on("The till rings.", 2));
+    }
 
     #[test]
     fn what_was_said_of_a_name_ends_with_the_name() {

@@ -16,7 +16,7 @@ use self::names::{is_definition, name_of, parts, spans, words};
 pub(super) use self::removal::is_doubtful;
 use self::removal::{begins_clause, says_switched_back, switch_in, taken_out};
 use self::subject::Subject;
-use super::attributes::{attribute, later_requests};
+use super::attributes::{attribute, later_requests, saw_merged};
 use super::earlier::forbids;
 use super::line;
 use super::overtaken;
@@ -106,11 +106,8 @@ impl<'s> LaterSessions<'s> {
 
     /// Returns whether one of the newest `count` sessions saw that a pull request is merged.
     pub(super) fn is_merged(&self, count: usize, number: u32) -> bool {
-        let merged = |record: &SessionRecord| {
-            let all = record.notes.as_ref().and_then(|notes| attribute(notes, "merged"));
-            all.is_some_and(|all| all.split(' ').any(|merged| merged == number.to_string()))
-        };
-        self.sessions[..count].iter().any(merged)
+        let number = number.to_string();
+        self.sessions[..count].iter().filter_map(|record| record.notes.as_ref()).any(|notes| saw_merged(notes, &number))
     }
 
     /// Returns a result of the session at that place without what later ones overtook.

@@ -317,6 +317,61 @@ pub(crate) fn switches_files(command: &str) -> bool {
     })
 }
 
+/// Returns whether a command line may change something beside the files that the agent edits: a branch, an issue, a service. What it does
+/// not know counts as a change.
+pub(crate) fn may_change(command: &str) -> bool {
+    segments(command).into_iter().any(may_change_in)
+}
+
+fn may_change_in(segment: &str) -> bool {
+    const GIT_LOOKS: &[&str] = &[
+        "fetch",
+        "checkout",
+        "switch",
+        "remote",
+        "config",
+        "reflog",
+        "merge-base",
+        "for-each-ref",
+        "cat-file",
+        "describe",
+        "grep",
+        "rev-list",
+        "shortlog",
+        "name-rev",
+        "ls-remote",
+        "version",
+        "help",
+    ];
+    const LOOKS: &[&str] = &[
+        "list", "env", "doc", "view", "ls", "info", "tree", "metadata", "version", "help", "outdated", "why", "show", "get",
+        "describe", "logs", "status", "search", "explain",
+    ];
+    const GH_CHANGES: &[&str] = &[
+        "comment", "edit", "close", "reopen", "review", "ready", "delete", "rerun", "run", "cancel", "set", "upload",
+        "lock", "unlock", "pin", "transfer", "rename", "archive", "fork", "enable", "disable",
+    ];
+    const SENDS: &[&str] = &[" -X ", " --method", " -f ", " -F ", " --field", " --raw-field", " --input"];
+    let all: Vec<&str> = words(segment).collect();
+    let Some((first, rest)) = all.split_first() else { return false };
+    let program = first.rsplit('/').next().unwrap_or(first);
+    let subcommand = rest.first().copied().unwrap_or_default();
+    match class_of(segment) {
+        Class::Commit | Class::Publish | Class::Install => true,
+        Class::Test | Class::Check | Class::Build => false,
+        Class::Inspect if program == "gh" && subcommand == "api" => {
+            text::contains_any(segment, SENDS) && !segment.contains(" GET")
+        }
+        Class::Inspect if program == "gh" => rest.iter().take(2).any(|word| GH_CHANGES.contains(word)),
+        Class::Inspect => {
+            matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch")
+                || (program == "sed" && segment.contains(" -i"))
+        }
+        Class::Other if program == "git" => !GIT_LOOKS.contains(&subcommand),
+        Class::Other => !LOOKS.contains(&subcommand) && !text::contains_any(segment, &["--help", "--version"]),
+    }
+}
+
 /// Returns whether a command changes something, so that it may have made another command pass.
 pub(crate) fn may_fix(command: &str) -> bool {
     // Looking at a repository, or putting work aside, mends nothing.

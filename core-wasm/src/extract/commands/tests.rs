@@ -432,3 +432,21 @@ fn the_end_of_a_task_that_failed_is_no_error() {
     let output = "[lint] $ golangci-lint run ./...\n[lint] ERROR task failed\n\ntill/open.go:4:2: bell is not rung (bells)";
     assert_eq!(error_line_of(Class::Check, output).unwrap(), "till/open.go:4:2: bell is not rung (bells)");
 }
+
+#[test]
+fn what_may_change_something_beside_files() {
+    for command in
+        ["git push", "gh pr comment 7 --body x", "gh api repos/shop/till/issues -f title=x", "rm -rf out", "npm i till"]
+    {
+        assert!(may_change(command), "{command}");
+    }
+    for command in [
+        "git log --oneline && git fetch",
+        "gh pr view 7 && gh api repos/shop/till/pulls/7/comments",
+        "cargo test -p till",
+        "go list ./...",
+        "cat till.rs | head",
+    ] {
+        assert!(!may_change(command), "{command}");
+    }
+}

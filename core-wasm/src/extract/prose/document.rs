@@ -409,9 +409,7 @@ fn proposed(plan: &str, steps: &[String]) -> String {
     let is_prose = |line: &&Line<'_>| {
         let is_of_step = line.headings.iter().any(|heading| titles.iter().any(|title| heading.ends_with(title)));
         let text = line.text.trim();
-        // A plan may say of an entry that it is left out after all.
-        let is_left_out = text.contains("actually, ");
-        !is_of_step && !is_left_out && text.chars().count() >= 20 && !text.ends_with([':', '：'])
+        !is_of_step && !is_left_out(text) && text.chars().count() >= 20 && !text.ends_with([':', '：'])
     };
     let proposed = PROPOSALS.iter().find_map(|words| lines.iter().filter(is_prose).find(|line| line.is_below(words)));
     // A plan may name its goal in the paragraph that says why.
@@ -420,6 +418,11 @@ fn proposed(plan: &str, steps: &[String]) -> String {
     let said = proposed.or_else(goal).and_then(|line| text::first_sentence(&text::plain(line.text))).unwrap_or_default();
     let said = GOALS.iter().fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it)).trim();
     text::clip(said, 260).into_owned()
+}
+
+/// Returns whether a plan says of an entry that it is left out after all: "Print the name — actually, we skip this".
+fn is_left_out(entry: &str) -> bool {
+    entry.contains("actually, ")
 }
 
 /// Returns the paths of files that a plan names.

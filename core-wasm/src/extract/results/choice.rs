@@ -9,6 +9,7 @@ use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::extract::vanished;
 use crate::text;
 
 /// The maximum length of what is told of the answer with which the work ended, in characters.
@@ -238,6 +239,23 @@ impl Results {
             let is_told = chosen.iter().any(|&(of, number)| of == at && turn.statements[number].voice == Voice::Answer);
             let opening = (0..turn.statements.len()).find(|&number| turn.opens_with_deed(number));
             chosen.extend(opening.map(|number| (at, number)).filter(|place| is_told && !chosen.contains(place)));
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Adds the line above each told list that says that its items were taken out: without it they read as if they were there.
+    pub(super) fn with_removal_leads(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists() {
+                let Some(above) = list.start.checked_sub(1) else { continue };
+                let (lead, first) = (&turn.statements[above], &turn.statements[list.start]);
+                let leads = is_lead(&lead.text) && (lead.voice, lead.place + 1) == (first.voice, first.place);
+                let is_told = list.clone().any(|number| chosen.contains(&(at, number)));
+                if leads && is_told && vanished::says_removal(&lead.text) && !chosen.contains(&(at, above)) {
+                    chosen.push((at, above));
+                }
+            }
         }
         chosen.sort_unstable();
         chosen

@@ -112,9 +112,13 @@ impl TurnResult {
         let is_mended = before.is_empty() || after.is_empty() || self.speaks_of_change(before, after, &chosen);
         let (before, after) = if is_mended { (before, after) } else { (&said[..0], &said[..]) };
         let mut own = without_after(join(after.iter().copied()));
-        if !before.is_empty() {
-            let before = format!("{}: {}", labels.before_change, join(before.iter().copied()));
-            own = if own.is_empty() { before } else { format!("{} → {own}", before.trim_end_matches('.')) };
+        let mut behind = String::new();
+        // What the answer says of the cause tells it better.
+        let tells_cause = || after.iter().any(|it| signs::names_cause(&it.text) || signs::names_cause(&it.heading));
+        if own.is_empty() && !before.is_empty() {
+            own = format!("{}: {}", labels.before_change, join(before.iter().copied()));
+        } else if !before.is_empty() && !tells_cause() {
+            behind = format!("{}: {}", labels.before_change, join(before.iter().copied()));
         }
         let commits = commits_text(chosen.iter().copied().filter(|statement| statement.voice == Voice::Commit), labels);
         for (part, arrow) in [(own, " → "), (commits, " — ")] {
@@ -124,6 +128,9 @@ impl TurnResult {
                 }
                 line.push_str(&part);
             }
+        }
+        if !behind.is_empty() {
+            line = format!("{}. {behind}", line.trim_end_matches(['.', '。']));
         }
         line
     }

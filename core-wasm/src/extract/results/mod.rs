@@ -9,6 +9,7 @@ mod choice;
 mod handled;
 mod line;
 mod main_result;
+mod passing;
 mod records;
 mod refuted;
 mod reprinted;
@@ -24,7 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::{self, Setting};
 use super::labels::Labels;
+use super::prose;
 use super::signs;
+use super::standing;
 use super::statement::{self, Form, Statement, Voice};
 use super::vanished;
 use crate::bindings::throughline::policy::types::Draft;
@@ -218,6 +221,17 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records what turns that changed nothing found of code on which a later turn worked, given the text and the number of the turn. What
+    /// must be, what cannot be, and causes stay.
+    pub(super) fn mark_worked_on(&mut self, is_worked_on: impl Fn(&str, u32) -> bool) {
+        let last = self.turns.iter().rposition(|turn| turn.edited).filter(|_| !self.keep_all).unwrap_or(0);
+        for turn in self.turns[..last].iter_mut().filter(|turn| !turn.has_work()) {
+            for it in turn.statements.iter_mut().filter(|it| it.is_of_agent()) {
+                it.is_worked_on = !holds_on(it) && is_worked_on(&it.text, turn.number);
+            }
+        }
+    }
+
     /// Forgets what the agent takes back, with the sentences that go on after it.
     pub(super) fn retract(&mut self, is_of: impl Fn(&Statement) -> bool) {
         if self.keep_all {
@@ -291,8 +305,9 @@ impl Results {
         all
     }
 
-    /// Returns one line for each turn that has something to tell, with the place of the turn.
-    pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
+    /// Returns one line for each turn that has something to tell, with the place of the turn, and the places of the turns of which nothing is
+    /// told because it held only on the way.
+    pub(super) fn told(&self, labels: &Labels) -> (Vec<(usize, String)>, Vec<usize>) {
         let amended = self.amendments();
         let overtaken = [self.taken_back(), self.other_causes(), self.superseded(), self.refuted(), self.handled()].concat();
         let holds = |&(turn, number): &Place| {
@@ -304,14 +319,17 @@ impl Results {
         let chosen = self.with_answer(self.without_stray_rows(chosen));
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
-        let chosen = self.with_whole_steps(self.with_verdicts(self.with_main_results(self.with_opening_deeds(chosen))));
+        let chosen = self.with_whole_steps(
+            self.with_verdicts(self.with_main_results(self.with_opening_deeds(self.with_removal_leads(chosen)))),
+        );
         let mut chosen =
             self.without_leaning(&self.with_commit_lists(self.with_commit_bodies(self.without_records(chosen))));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
         let chosen = self.without_overtaken_lists(chosen);
+        let (chosen, dropped) = self.without_passing(chosen);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
-        (0..self.turns.len())
+        let lines = (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
                 let is_told = self.says_something(at, of_turn());
@@ -320,7 +338,8 @@ impl Results {
                 let line = if is_past { format!("{}: {line}", labels.taken_back) } else { line };
                 (!line.is_empty()).then_some((at, line))
             })
-            .collect()
+            .collect();
+        (lines, dropped)
     }
 
     /// Returns whether the chosen statements of a turn say something. What only the human said is told as a rule or as what was asked.
@@ -358,6 +377,17 @@ impl Results {
             })
             .collect()
     }
+}
+
+/// Returns whether a statement says what must be, what cannot be, why something is, or what was done: later work does not end that.
+fn holds_on(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    let names_file = || prose::file_in(&statement.text).is_some();
+    let is_deed = || {
+        let said = lower.strip_prefix("we ").unwrap_or(&lower);
+        standing::is_deed(said) || (standing::tells_work(said) && names_file())
+    };
+    signs::tells_limit(&lower) || signs::demands(&lower) || prose::signs(&lower).0 >= barred::MIN_CAUSE || is_deed()
 }
 
 /// Returns whether a statement is the subject of a commit, or names its hash.

@@ -1,5 +1,7 @@
 //! Leaves out of what was chosen what others tell better.
 
+use std::ops::RangeInclusive;
+
 use super::barred::MIN_CAUSE;
 use super::line::REPEATED;
 use super::turn_result::{TurnResult, is_lead, share};
@@ -7,6 +9,7 @@ use super::{Place, Results};
 use crate::extract::commits;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
@@ -98,9 +101,13 @@ impl Results {
             };
             let words = of_turn(&[Voice::Work, Voice::Answer]);
             if chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
+                // The answer says how it is, and what the agent said on the way how it was.
                 let is_way = |place: &&Place| {
                     let it = statement(place);
-                    it.is_before_edit && it.voice == Voice::Work && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
+                    let lower = it.text.to_lowercase();
+                    let is_past =
+                        it.is_before_edit || (turn.edited && it.form == Form::Sentence && !standing::is_deed(&lower));
+                    is_past && it.voice == Voice::Work && prose::signs(&lower).0 < MIN_CAUSE && !signs::tells_limit(&lower)
                 };
                 dropped.extend(words.iter().filter(is_way));
             }
@@ -192,54 +199,59 @@ impl Results {
     /// changes goes: it may have decided otherwise since.
     pub(super) fn with_commit_bodies(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         let mut first = 0;
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.committed) {
+        for (at, _) in self.turns.iter().enumerate().filter(|(_, turn)| turn.committed) {
             let work = std::mem::replace(&mut first, at + 1)..=at;
-            let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
-            let of_work = |place: &&Place| work.contains(&place.0);
-            let answer: usize = chosen
-                .iter()
-                .filter(of_work)
-                .map(statement)
-                .filter(|it| tells_end(it))
-                .map(|it| it.text.chars().count())
-                .sum();
-            let is_named = chosen.iter().any(|place| place.0 == at && statement(place).voice == Voice::Commit);
-            let is_body = |number: &usize| {
-                let it = &turn.statements[*number];
-                it.voice == Voice::Commit && it.place > 0 && !it.text.starts_with("This reverts commit ")
-            };
-            let body: Vec<usize> = (0..turn.statements.len()).filter(is_body).collect();
-            let is_edited = || self.turns[work.clone()].iter().any(|turn| turn.edited);
-            if answer >= MIN_END_CHARS || !is_named || body.is_empty() || !is_edited() {
-                continue;
+            let added = self.untold_body(at, &work, &chosen);
+            let chars: usize =
+                added.iter().map(|&(turn, number)| self.turns[turn].statements[number].text.chars().count()).sum();
+            chosen.extend(added);
+            if chars >= MIN_END_CHARS {
+                chosen = self.without_way(chosen, &work);
             }
-            let added = body.into_iter().filter(|number| !chosen.contains(&(at, *number)));
-            let added = self.fitting(at, added.collect::<Vec<_>>().into_iter(), MAX_COMMIT_LIST);
-            let added_chars: usize = added.iter().map(|place| statement(place).text.chars().count()).sum();
-            chosen.extend(added.iter().copied());
-            if added_chars < MIN_END_CHARS {
-                continue;
-            }
-            let is_way = |it: &Statement| {
-                let lower = it.text.to_lowercase();
-                it.voice == Voice::Work
-                    && it.is_before_edit
-                    && it.form == Form::Sentence
-                    && prose::signs(&lower).0 < MIN_CAUSE
-                    && !text::contains_any_words(&lower, &DECIDED)
-            };
-            let mut gone: Option<&Statement> = None;
-            chosen.retain(|place| {
-                let it = statement(place);
-                // What goes on behind such a sentence goes with it, unless it decides something.
-                let goes_on = || gone.is_some_and(|before| it.follows(before));
-                let is_decided = || text::contains_any_words(&it.text.to_lowercase(), &DECIDED);
-                let is_gone = work.contains(&place.0) && (is_way(it) || (goes_on() && !is_decided()));
-                gone = is_gone.then_some(it);
-                !is_gone
-            });
         }
         chosen.sort_unstable();
+        chosen
+    }
+
+    /// Returns what fits of the body of a turn's commit, if no answer of the turns of its work tells that.
+    fn untold_body(&self, at: usize, work: &RangeInclusive<usize>, chosen: &[Place]) -> Vec<Place> {
+        let turn = &self.turns[at];
+        let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
+        let of_work = chosen.iter().filter(|place| work.contains(&place.0)).map(statement);
+        let answer: usize = of_work.filter(|it| tells_end(it)).map(|it| it.text.chars().count()).sum();
+        let is_named = chosen.iter().any(|place| place.0 == at && statement(place).voice == Voice::Commit);
+        let is_body = |number: &usize| {
+            let it = &turn.statements[*number];
+            it.voice == Voice::Commit && it.place > 0 && !it.text.starts_with("This reverts commit ")
+        };
+        let is_edited = || self.turns[work.clone()].iter().any(|turn| turn.edited);
+        if answer >= MIN_END_CHARS || !is_named || !is_edited() {
+            return Vec::new();
+        }
+        let body = (0..turn.statements.len()).filter(is_body).filter(|number| !chosen.contains(&(at, *number)));
+        self.fitting(at, body, MAX_COMMIT_LIST)
+    }
+
+    /// Leaves out what the agent said in the turns of some work before its last changes, unless it decides something.
+    fn without_way(&self, mut chosen: Vec<Place>, work: &RangeInclusive<usize>) -> Vec<Place> {
+        let is_decided = |lower: &str| text::contains_any_words(lower, &DECIDED);
+        let is_way = |it: &Statement, lower: &str| {
+            it.voice == Voice::Work
+                && it.is_before_edit
+                && it.form == Form::Sentence
+                && prose::signs(lower).0 < MIN_CAUSE
+                && !is_decided(lower)
+        };
+        let mut gone: Option<&Statement> = None;
+        chosen.retain(|&(turn, number)| {
+            let it = &self.turns[turn].statements[number];
+            let lower = it.text.to_lowercase();
+            // What goes on behind such a sentence goes with it.
+            let goes_on = || gone.is_some_and(|before| it.follows(before));
+            let is_gone = work.contains(&turn) && (is_way(it, &lower) || (goes_on() && !is_decided(&lower)));
+            gone = is_gone.then_some(it);
+            !is_gone
+        });
         chosen
     }
 

@@ -4,6 +4,12 @@ use super::*;
 use crate::extract::statement::Voice;
 use crate::text;
 
+impl Results {
+    fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
+        self.told(labels).0
+    }
+}
+
 fn line(turn: &TurnResult, chosen: impl Iterator<Item = usize> + Clone) -> String {
     let said = Said::of(chosen.clone().map(|at| &turn.statements[at]));
     turn.line(chosen, &said, labels())
@@ -56,12 +62,11 @@ fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
     };
     assert_eq!(
         told("The bug is that the total isn't rounded. `roundTotal()` returns early."),
-        "Before the change: The bug is that the total isn't rounded. `roundTotal()` returns early → The total of \
-         `src/cart.ts` has two decimals now."
+        "The total of `src/cart.ts` has two decimals now. Before the change: The bug is that the total isn't rounded. \
+         `roundTotal()` returns early."
     );
     assert!(
-        told("The total comes from `add()`, but the slip needs `round()`.")
-            .starts_with("Before the change: The total comes")
+        told("The total comes from `add()`, but the slip needs `round()`.").contains(" Before the change: The total comes")
     );
     for kept in [
         "Fixed the total, which was wrong.",
@@ -263,7 +268,12 @@ fn options_are_not_told_once_somebody_chose() {
     };
     assert_eq!(told(&results), 0);
     results.turns[0].edited = true;
-    assert_eq!(told(&results), 2, "what was done is no option");
+    assert_eq!(told(&results), 0, "the work of the turn is another one");
+    let mut results = Results::default();
+    results.push(turn("The options of the till:\n\n- `till.rs` - Added the night\n- `menu.rs` - Removed the day", ""));
+    results.push(turn("The hook was left out.", ""));
+    results.turns[0].edited = true;
+    assert_eq!((1..3).filter(|&number| results.turns[0].is_option(number)).count(), 0, "what was done is no option");
 }
 
 #[test]
@@ -1134,4 +1144,14 @@ fn a_deed_that_leads_to_headings_is_told() {
     {
         assert!(!told(&format!("{opening}{parts}")).contains(&opening[..8]), "{opening}");
     }
+}
+
+#[test]
+fn what_was_taken_out_stands_below_the_line_that_says_so() {
+    let answer = "All clean. Here's what was removed:\n\n- The drawer of the night till\n- Its key in the shop";
+    let mut results = Results::default();
+    results.push(turn(answer, ""));
+    let lead = results.turns[0].statements.iter().position(|it| it.text.ends_with(':')).unwrap();
+    assert_eq!(results.with_removal_leads(vec![(0, lead + 1)]), [(0, lead), (0, lead + 1)]);
+    assert_eq!(results.with_removal_leads(vec![(0, 0)]), [(0, 0)]);
 }

@@ -6,6 +6,7 @@ use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
@@ -67,6 +68,8 @@ pub(in crate::extract) struct TurnResult {
     pub doubted: bool,
     /// Whether the agent used tools, also such as change no files.
     pub used_tools: bool,
+    /// Whether the agent may have changed something beside files: a branch, an issue, a service.
+    pub acted: bool,
     /// Whether the agent was still at work when the turn ended.
     pub is_unfinished: bool,
 }
@@ -146,7 +149,15 @@ impl TurnResult {
 
     /// Returns whether a statement is an item below a line that offers a choice. Once somebody chose, the choice holds.
     pub(super) fn is_option(&self, number: usize) -> bool {
-        (!self.has_work() || self.asks_which(number)) && self.is_offered(number)
+        let item = &self.statements[number];
+        let is_listed = || {
+            let is_led = || self.lead(number).is_some_and(|lead| signs::lists_options(&lead.text.to_lowercase()));
+            let is_item = matches!(item.form, Form::Item | Form::Row) && item.voice != Voice::Human;
+            is_item
+                && !standing::tells_work(&item.text.to_lowercase())
+                && (signs::lists_options(&item.heading.to_lowercase()) || is_led())
+        };
+        ((!self.has_work() || self.asks_which(number)) && self.is_offered(number)) || is_listed()
     }
 
     /// Returns whether the text of an item asks behind it which one the user wants.

@@ -23,11 +23,12 @@ pub(super) use leaning::{
 };
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(super) use problems::{
-    announces_mending, excuses, is_problem, lacks_something, leaves_cause_open, mends_findings, reports_background,
+    announces_mending, excuses, is_problem, lacks_something, leaves_cause_open, mends_findings, names_cause,
+    reports_background,
 };
 pub(crate) use problems::{demands, finds_fault, is_failing, tells_limit};
 pub(super) use proposals::{
-    RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside,
+    RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside, lists_options,
     makes_proposal, offers_options, proposes,
 };
 pub(crate) use way::is_open_state;

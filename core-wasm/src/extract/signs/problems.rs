@@ -227,3 +227,23 @@ pub(in crate::extract) fn lacks_something(lower: &str) -> bool {
     ["missing", "outdated"].iter().any(|word| text::starts_with_words(lower, word))
         || text::contains_any_words(lower, &SIGNS)
 }
+
+/// Returns whether a text, or a heading, names what was wrong: "Root cause: the till was open".
+pub(in crate::extract) fn names_cause(said: &str) -> bool {
+    const WORDS: [&str; 11] = [
+        "root cause",
+        "the cause",
+        "the problem",
+        "the issue",
+        "problem:",
+        "issue:",
+        "원인",
+        "문제",
+        "原因",
+        "問題",
+        "问题",
+    ];
+    const HEADINGS: [&str; 3] = ["cause", "problem", "issue"];
+    let lower = said.to_lowercase();
+    text::contains_any(&lower, &WORDS) || HEADINGS.contains(&lower.trim())
+}

@@ -99,6 +99,23 @@ pub(in crate::extract) fn offers_options(lower: &str) -> bool {
     is_either || text::contains_any(lower, &SIGNS)
 }
 
+/// Returns whether a line or a heading in lower case names options below it: "Options to close the till:".
+pub(in crate::extract) fn lists_options(lower: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "options",
+        "alternatives",
+        "alternative patterns",
+        "alternative approaches",
+        "possible approaches",
+        "선택지",
+        "대안",
+        "選択肢",
+        "备选",
+    ];
+    // A command and a form have options, too.
+    text::contains_any_words(lower, &WORDS) && !text::contains_any(lower, &["--", "`", "cli", "added", "new "])
+}
+
 /// The marks that an agent puts behind the option that it recommends.
 pub(in crate::extract) const RECOMMENDED: &[&str] = &[
     "(Recommended)",

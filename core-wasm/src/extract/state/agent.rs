@@ -242,6 +242,7 @@ impl State {
             consents: turn.consents,
             doubted: false,
             used_tools: turn.used_tools,
+            acted: turn.acted,
             is_unfinished: turn.is_unfinished(),
         }
     }

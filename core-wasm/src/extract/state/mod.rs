@@ -316,8 +316,11 @@ impl State {
             end.results.retain(|said, turn| !vanished.overtakes(said, turn), |said| vanished.has_standing(said), true);
             end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
         }
-        self.vanished = vanished;
         let files = &end.files;
+        let is_edited =
+            |name: &str, turn: u32| files.paths().any(|path| is_named(path, name) && taken_back.is_edited_later(path, turn));
+        end.results.mark_worked_on(|said, turn| vanished.worked_on(said, turn, |name| is_edited(name, turn)));
+        self.vanished = vanished;
         let stands = |name: &str, turn: u32| files.paths().any(|path| is_named(path, name) && taken_back.stands(path, turn));
         end.results.take_back(|turn| taken_back.is_of_turn(turn), stands);
         end.results.retain(|said, turn| !taken_back.has_deed(said, turn), |_| false, false);

@@ -44,6 +44,7 @@ impl State {
             self.failures.command_refused(&tool_use.what, &said, &tool_use.source);
             return;
         }
+        self.turn.acted |= tool_use.tool == Tool::Other && !is_error && may_act(&tool_use.name);
         match tool_use.tool {
             Tool::Shell => {
                 let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
@@ -142,6 +143,7 @@ impl State {
         let class = commands::class(command);
         let failed = is_error || reports_failure(command, class, output);
         self.turn.failed |= failed;
+        self.turn.acted |= !failed && commands::may_change(command);
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
@@ -298,6 +300,13 @@ impl State {
         self.memories.forget(|known| known.from_prose && !why.is_empty() && why.contains(known.title.as_str()));
         self.memories.add(memory, settled);
     }
+}
+
+/// Returns whether a tool of a server may change something, by its name: not `mcp__shop__list_prices`.
+fn may_act(name: &str) -> bool {
+    const LOOKS: [&str; 10] = ["get", "list", "search", "read", "query", "fetch", "view", "find", "resolve", "screenshot"];
+    let own = name.strip_prefix("mcp__").and_then(|rest| rest.rsplit("__").next()).map(str::to_ascii_lowercase);
+    own.is_some_and(|own| !text::contains_any(&own, &LOOKS))
 }
 
 /// Returns whether what a command printed says that it failed, whatever its status.
