@@ -939,7 +939,7 @@ fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
     assert!(lines.contains(&"- Asked: Guard the cart … later: round the totals, too".to_owned()), "{lines:#?}");
     let files = "- Files (not pushed, on `cart`; a commit of 9 files, +40 −2): src/cart.ts (+3)";
     assert!(lines.contains(&files.to_owned()), "{lines:#?}");
-    assert!(lines.contains(&"- Uncommitted, not of this session: `src/menu.ts`, …".to_owned()), "{lines:#?}");
+    assert!(lines.contains(&"- Uncommitted, not edited by the agent: `src/menu.ts`, …".to_owned()), "{lines:#?}");
     notes.outcome = format!("{} All 1219 tests pass.", "The cart is guarded against writes. ".repeat(60).trim());
     let outcome = lines_about(notes).into_iter().find(|line| line.starts_with("- Outcome")).unwrap();
     assert!(outcome.ends_with(&format!("{url})")), "a long outcome is cut before it: {outcome}");

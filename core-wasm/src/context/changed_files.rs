@@ -67,7 +67,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let files = joined(&items, &changes, more);
     page.add(kind, Entry::result_line(&label, &files, 0.9));
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
-    page.add(kind, Entry::session_line("Uncommitted, not of this session", &left_out, 0.88));
+    page.add(kind, Entry::session_line("Uncommitted, not edited by the agent", &left_out, 0.88));
 }
 
 /// Returns the files as they are told: those of the project, those of other checkouts of it, and those outside.

@@ -5,6 +5,7 @@
 
 mod attributes;
 mod changed_files;
+mod check_reports;
 mod compacted;
 mod earlier;
 mod later;

@@ -4,6 +4,7 @@ use super::attributes::{
     MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, later_requests, places, saw_merged,
 };
 use super::changed_files::add_files;
+use super::check_reports;
 use super::earlier;
 use super::later::{LaterSessions, MAX_SESSIONS};
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
@@ -300,11 +301,17 @@ fn dates(record: &SessionRecord) -> Option<String> {
 /// Adds the outcome, with the commits that no other line tells and with the state in which the work was left.
 pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let state = work_state(notes);
+    // Tools say more surely than the agent how the checks ended.
+    let not_run = words.not_run_since.split(':').next().unwrap_or_default();
+    let tests = attribute(notes, "tests").map(|tests| format!("tests: {tests}"));
+    let evidence = attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; "));
+    let evidence: Vec<&str> = tests.as_deref().into_iter().chain(evidence).collect();
+    let said = check_reports::without_reports(&notes.outcome, &evidence, not_run);
+    let state = work_state(notes, &said);
     let state = if state.is_empty() { state } else { format!(" ({})", line::sanitize(&state)) };
     // The state is short and certain, so the outcome is shortened before it.
     let room = MAX_END_CHARS.saturating_sub(label.chars().count() + 2 + state.chars().count());
-    let outcome = format!("{}{state}", line::truncate(&line::sanitize(&notes.outcome), room));
+    let outcome = format!("{}{state}", line::truncate(&line::sanitize(&said), room));
     let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
         notes.commits.iter().partition(|commit| is_pull_request(commit));
     let is_titled = |commit: &str| pull_requests.iter().any(|it| it.starts_with(&format!("{commit} (")));
@@ -336,27 +343,26 @@ fn is_told(notes: &SessionNotes, said: &str) -> bool {
 }
 
 /// Returns the state in which the work was left, as tools reported it: the counts of the last tests, the last verdicts of
-/// the checks, where it was pushed, and its pull requests. May be empty.
-fn work_state(notes: &SessionNotes) -> String {
+/// the checks, where it was pushed, and its pull requests. Leaves out what `said`, the outcome as it is shown, says. May be empty.
+fn work_state(notes: &SessionNotes, said: &str) -> String {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
     let mut items = Vec::new();
     if let Some(tests) = attribute(notes, "tests") {
         let passed = tests.split(' ').next().unwrap_or_default();
-        let numbers = || notes.outcome.split(|c: char| !c.is_ascii_digit());
         let is_failing = !tests.contains(" 0 fail");
-        if is_failing || !numbers().any(|number| number == passed) {
+        if is_failing || !check_reports::tells_count(said, passed) {
             let age = attribute(notes, "tests-age").map(|age| format!(", {age}")).unwrap_or_default();
             items.push(format!("{}: {tests}{age}", words.tests));
         }
     }
     let only_run = words.only_run.split('`').next().unwrap_or_default();
     let told = |item: &&str| {
-        if item.starts_with("some tests: ") && notes.outcome.contains(only_run) {
+        if item.starts_with("some tests: ") && said.contains(only_run) {
             return true;
         }
         let name = item.strip_suffix(": pass").map(|name| name.trim_end_matches("check"));
         // "All tests pass, lint is clean" need not be said again.
-        name.is_some_and(|name| reports_check(&notes.outcome, name))
+        name.is_some_and(|name| check_reports::reports_check(said, name))
     };
     items.extend(
         attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),
@@ -368,13 +374,6 @@ fn work_state(notes: &SessionNotes) -> String {
         items.extend(pull_request_text(notes, line));
     }
     items.join("; ")
-}
-
-/// Returns whether a sentence of the text reports that the check of that name passed.
-fn reports_check(said: &str, name: &str) -> bool {
-    let lower = said.to_lowercase();
-    let passes = ["clean", "pass", "no issues", "0 errors", "no errors", "통과", "通過", "パス", "通过"];
-    text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any(it, &passes))
 }
 
 /// Returns the number of a pull request and whether it is merged, its title and its address, the latter unless the outcome tells them.

@@ -1,0 +1,145 @@
+//! What an outcome says of checks: "All tests pass, lint is clean." Tools say that more surely, and how it was at the end.
+
+use std::borrow::Cow;
+
+use crate::text;
+
+/// How a sentence says that a check passed, in lower case.
+const PASSES: [&str; 12] =
+    ["clean", "pass", "no issues", "0 issues", "0 errors", "no errors", "succeed", "green", "통과", "通過", "パス", "通过"];
+
+/// The checks by the beginning of the words that name them in English.
+const CHECKS: [(&str, &[&str]); 4] = [
+    ("test", &["test"]),
+    ("lint", &["lint", "golangci", "eslint", "biome", "clippy", "ruff"]),
+    ("type", &["type", "tsc"]),
+    ("build", &["build", "compil"]),
+];
+
+/// The other words of a sentence that reports nothing but checks.
+const OTHER_WORDS: &[&str] = &[
+    "all",
+    "the",
+    "unit",
+    "integration",
+    "existing",
+    "new",
+    "suite",
+    "suites",
+    "pass",
+    "passes",
+    "passed",
+    "passing",
+    "and",
+    "is",
+    "are",
+    "clean",
+    "cleanly",
+    "no",
+    "issues",
+    "errors",
+    "warnings",
+    "check",
+    "checks",
+    "checking",
+    "succeeds",
+    "succeeded",
+    "successfully",
+    "green",
+    "with",
+    "both",
+    "now",
+    "still",
+    "verified",
+    "everything",
+    "full",
+    "too",
+    "also",
+    "code",
+    "project",
+    "of",
+    "across",
+    "backend",
+    "frontend",
+    "whole",
+    "final",
+    "verification",
+    "run",
+    "runs",
+];
+
+/// Returns whether a sentence of the text reports that the check of that name passed.
+pub(super) fn reports_check(said: &str, name: &str) -> bool {
+    let lower = said.to_lowercase();
+    text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any(it, &PASSES))
+}
+
+/// Returns whether the text tells that so many tests passed.
+pub(super) fn tells_count(said: &str, passed: &str) -> bool {
+    let has_count = |part: &str| part.split(|c: char| !c.is_ascii_digit()).any(|number| number == passed);
+    let lower = said.to_lowercase();
+    lower.split([';', '.', '。']).any(|part| has_count(part) && text::contains_any(part, &PASSES))
+}
+
+/// Returns the text without the sentences that only report checks of which tools said how they ended. `evidence` is what they said, one
+/// verdict each: "lint: pass", or `not_run` with the names of checks. A text of nothing else stays.
+pub(super) fn without_reports<'a>(said: &'a str, evidence: &[&str], not_run: &str) -> Cow<'a, str> {
+    let known: Vec<&str> = evidence
+        .iter()
+        .filter_map(|verdict| verdict.split_once(": "))
+        .map(|(name, names)| if name == not_run { names } else { name })
+        .collect();
+    let sentences = text::sentences(said);
+    let kept: Vec<&str> =
+        sentences.iter().map(String::as_str).filter(|sentence| !is_known_report(sentence, &known)).collect();
+    if kept.is_empty() || kept.len() == sentences.len() { said.into() } else { kept.join(" ").into() }
+}
+
+/// Returns whether a sentence only reports checks that passed, all of which are among the known ones.
+fn is_known_report(sentence: &str, known: &[&str]) -> bool {
+    let lower = sentence.to_lowercase();
+    let mut names_check = false;
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    for word in words {
+        let check = CHECKS.iter().find(|(_, names)| names.iter().any(|name| word.starts_with(name)));
+        match check {
+            Some((_, names)) if known.iter().any(|known| text::contains_any(known, names)) => names_check = true,
+            Some(_) => return false,
+            None if OTHER_WORDS.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            None => return false,
+        }
+    }
+    names_check && text::contains_any(&lower, &PASSES) && !lower.contains('`')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_say_more_surely_which_checks_pass() {
+        let evidence = ["tests: 12 pass, 0 fail", "not run since: lint", "pushed to `build`", "never run: build:all"];
+        let without_reports =
+            |said: &'static str, evidence: &[&str]| super::without_reports(said, evidence, "not run since");
+        let said = "All 12 tests pass and lint is clean. The till rounds up. ✅ All integration tests pass.";
+        assert_eq!(without_reports(said, &evidence), "The till rounds up.");
+        for kept in [
+            "All tests pass.",
+            "The build passes. The till rounds up.",
+            "All tests of the till pass. The till rounds up.",
+            "All tests pass except one. The till rounds up.",
+            "Tests: 3. The till rounds up.",
+        ] {
+            assert_eq!(without_reports(kept, &evidence), kept);
+        }
+        assert_eq!(without_reports("Lint is clean. The till rounds up.", &[]), "Lint is clean. The till rounds up.");
+    }
+
+    #[test]
+    fn what_a_text_reports_of_a_check() {
+        assert!(reports_check("Done. All tests pass, lint is clean.", "lint"));
+        assert!(!reports_check("The linter was set up.", "lint"));
+        assert!(tells_count("All 12 tests pass.", "12"));
+        assert!(!tells_count("The till has 12 keys. All tests pass.", "12"));
+    }
+}
