@@ -352,7 +352,7 @@ fn says_only_no(lower: &str) -> bool {
 /// Returns whether a correction only has something changed: how it should read or what should be gone. Once that is done it is no news.
 /// What gives a reason or forbids something holds for later, too.
 pub(in crate::extract) fn asks_change(said: &str) -> bool {
-    const CHANGES: [&str; 33] = [
+    const CHANGES: [&str; 38] = [
         "can still see",
         "still see",
         "totally see",
@@ -378,6 +378,11 @@ pub(in crate::extract) fn asks_change(said: &str) -> bool {
         "still doing",
         "still says",
         "still shows",
+        "still doesnt",
+        "still fails",
+        "still not",
+        "doesnt work",
+        "does not work",
         "제거해",
         "바꿔",
         "고쳐",
