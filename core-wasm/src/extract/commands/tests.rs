@@ -422,3 +422,12 @@ fn the_end_of_a_task_that_failed_is_no_error() {
     let output = "[lint] $ golangci-lint run ./...\n[lint] ERROR task failed\n\ntill/open.go:4:2: bell is not rung (bells)";
     assert_eq!(error_line_of(Class::Check, output).unwrap(), "till/open.go:4:2: bell is not rung (bells)");
 }
+
+#[test]
+fn what_stands_before_the_last_command_passed_only_if_the_line_did() {
+    use super::before_last;
+    assert_eq!(before_last("npm run build && npm test | tail"), Some("npm run build"));
+    for line in ["npm run build && npm test || true", "npm run build && npm test; echo $?", "a | b && c", "npm test"] {
+        assert_eq!(before_last(line), None, "{line}");
+    }
+}
