@@ -210,6 +210,7 @@ fn what_is_printed_on_success_too_is_no_error() {
 }
 
 #[test]
+    assert_eq!(surprised(&[("gh run view 123 --log > till.log 2>&1", ""), (log, "1 failed")]), [""; 0]);
 fn another_error_without_an_edit_means_that_the_first_was_mended() {
     let mut failures = Failures::default();
     assert_eq!(fail(&mut failures, "shopctl start", "You must name a project"), None);
