@@ -71,7 +71,7 @@ fn a_line_that_the_shell_cannot_read_is_a_slip() {
 }
 
 #[test]
-fn one_of_many_changed_files_is_no_cure() {
+fn of_several_changed_files_the_named_one_is_the_cure() {
     let told = |files: &[&str]| {
         let mut failures = Failures::default();
         fail(&mut failures, "npm run lint", "till/open.ts useExhaustiveDependencies");
@@ -85,7 +85,30 @@ fn one_of_many_changed_files_is_no_cure() {
     assert!(told(&["till/open.ts"]).unwrap().ends_with(cure));
     assert!(told(&["cart/main.ts", "till/open.ts"]).unwrap().ends_with(cure), "the error names it");
     assert_eq!(told(&["cart/main.ts", "cart/open.ts"]), None, "the error names another file of that name");
-    assert_eq!(told(&["a.ts", "b.ts", "c.ts", "till/open.ts"]), None, "which of them it was is not known");
+    assert!(told(&["a.ts", "b.ts", "c.ts", "till/open.ts"]).unwrap().ends_with(cure));
+    let named_by_cause = |files: &[&str]| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run lint", "Some packages break the rule");
+        failures.agent_said("The linter fails because every `package.json` must not name `till`.");
+        files.iter().for_each(|file| failures.file_changed(file));
+        failures.command_passed("npm run lint", english()).pop().map(|cure| cure.content)
+    };
+    assert!(named_by_cause(&["a.ts", "till/package.json"]).unwrap().ends_with("a change of `till/package.json`"));
+    let told = named_by_cause(&["cart/package.json", "till/package.json"]);
+    assert!(told.is_none_or(|told| !told.contains("a change of")), "several have that name");
+}
+
+#[test]
+fn a_rule_of_the_linter_is_told_whatever_its_finding_is_called() {
+    let told = |said: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run lint", "till/open.go:4:2: error is not wrapped (wrapcheck)");
+        failures.agent_said(said);
+        failures.file_changed("till/open.go");
+        failures.command_passed("npm run lint", english()).pop()
+    };
+    assert!(told("The linter requires wrapping errors from external packages.").is_some());
+    assert_eq!(told("The linter fails because `till` is unused in `till/open.go`."), None);
 }
 
 #[test]
