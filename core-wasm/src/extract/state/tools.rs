@@ -196,6 +196,7 @@ impl State {
         if !failed {
             self.references.command_ran(command, output, self.turns);
         }
+        self.failures.runs_in(&tool_use.folder);
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
         let cured = cured.into_iter().chain(known);
