@@ -314,7 +314,9 @@ impl Failure {
         let earlier = commands::segments(&self.what);
         let all = commands::segments(command);
         let before = all.iter().position(|segment| *segment == curing).unwrap_or_default();
-        let is_step = |segment: &&&str| !earlier.contains(*segment) && commands::may_fix(segment);
+        // The edit of a file, or a folder that is made, is of no use to others.
+        let is_own = |segment: &str| matches!(commands::own_program(segment), "sed" | "mkdir" | "touch");
+        let is_step = |segment: &&&str| !earlier.contains(*segment) && commands::may_fix(segment) && !is_own(segment);
         let is_chain = !command.contains(['|', ';', '\n']);
         all[..before].iter().filter(is_step).filter(|_| is_chain).map(|segment| display_command(segment)).collect()
     }

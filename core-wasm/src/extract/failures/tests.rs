@@ -63,6 +63,11 @@ fn a_cure_has_what_changed_something_before_it_on_its_line() {
         format!("`{failed}` fails: {error}. Fixed by: `shopctl --json orders`"),
         "looking cures nothing"
     );
+    assert_eq!(
+        cured(error, false, failed, "sed -i 's/old/new/' till.toml && shopctl --json orders").unwrap(),
+        format!("`{failed}` fails: {error}. Fixed by: `shopctl --json orders`"),
+        "an edit is the session's own"
+    );
 }
 
 #[test]
@@ -90,7 +95,9 @@ fn of_several_changed_files_the_named_one_is_the_cure() {
         let mut failures = Failures::default();
         fail(&mut failures, "npm run lint", "Some packages break the rule");
         failures.agent_said("The linter fails because every `package.json` must not name `till`.");
-        files.iter().for_each(|file| failures.file_changed(file));
+        for file in files {
+            failures.file_changed(file);
+        }
         failures.command_passed("npm run lint", english()).pop().map(|cure| cure.content)
     };
     assert!(named_by_cause(&["a.ts", "till/package.json"]).unwrap().ends_with("a change of `till/package.json`"));
