@@ -71,9 +71,6 @@ const PREFIX_WORDS: &[&str] = &[
     "compose",
 ];
 
-/// The option with which runners of packages take all of them.
-const ALL_PACKAGES: &str = "--filter='*'";
-
 /// One command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Convention {
@@ -160,14 +157,14 @@ enum Width {
     Program,
     /// What the project's own script does.
     Script,
-    /// The whole project, wherever it runs: a script that is found from any folder, or all packages.
+    /// The whole project, wherever it runs: the script is found from any folder.
     Everywhere,
 }
 
 fn width(command: &str) -> Width {
     let mut words = command.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    if matches!(first, "mise" | "just" | "task" | "moon") || command.contains(ALL_PACKAGES) {
+    if matches!(first, "mise" | "just" | "task" | "moon") {
         Width::Everywhere
     } else if RUNNERS.contains(&first) && !(matches!(first, "bun" | "deno") && second == "test") {
         Width::Script
@@ -197,6 +194,11 @@ fn parse(command: &str) -> Vec<(String, String)> {
     all.into_iter().filter_map(convention).collect()
 }
 
+/// Returns whether a command tests, checks or builds the whole project.
+pub(super) fn takes_project(segment: &str) -> bool {
+    convention(segment).is_some()
+}
+
 /// Returns the purpose of one command, and the command without redirections and wrappers. None for one-off commands.
 fn convention(segment: &str) -> Option<(String, String)> {
     let mut words: Vec<&str> = segment
@@ -215,9 +217,7 @@ fn convention(segment: &str) -> Option<(String, String)> {
     if words.len() > 1 && words[0] == "timeout" {
         words.drain(..2);
     }
-    let odd = |word: &&str| {
-        **word != *ALL_PACKAGES && word.contains(['"', '\'', '$', '(', '`', '*', '{', '<', '>', '|', '=', '~'])
-    };
+    let odd = |word: &&str| word.contains(['"', '\'', '$', '(', '`', '*', '{', '<', '>', '|', '=', '~']);
     if words.iter().any(odd) {
         return None;
     }
@@ -351,14 +351,10 @@ mod tests {
         // The project's own script says more than the program that it runs.
         assert_eq!(told(&[("npm run typecheck", ""), ("npx tsc --noEmit", "")]), ["Types: `npm run typecheck`"]);
         assert_eq!(told(&[("npx tsc --noEmit", ""), ("npm run typecheck", "")]), ["Types: `npm run typecheck`"]);
-        // In the folder of a package, a command is about that package, unless it names all.
+        // In the folder of a package, a command is about that package, unless its script is found from any folder.
         assert_eq!(told(&[("npm run lint", "packages/till")]), Vec::<String>::new());
         assert_eq!(told(&[("cd . && npm run lint", "packages/till")]), ["Lint: `npm run lint`"]);
         assert_eq!(told(&[("mise run lint", "cmd/till")]), ["Lint: `mise run lint`"]);
-        assert_eq!(
-            told(&[("npx turbo run build", "packages/till"), ("npx turbo run build --filter='*'", "packages/till")]),
-            ["Build: `npx turbo run build --filter='*'`"]
-        );
     }
 
     proptest! {

@@ -145,8 +145,9 @@ fn ignored<'a>(command: &'a str, output: &'a str) -> Option<(&'a str, &'a str)> 
 /// Returns that the log of a job was asked for and is empty.
 fn log_without_lines(command: &str, output: &str, is_error: bool) -> Option<Complaint> {
     let is_empty = !is_error && (output.trim().is_empty() || output.trim() == "(Bash completed with no output)");
-    // What a search does not find is no log without lines.
-    let searches = text::contains_any(command, &["grep", "rg ", "awk", "sed", "jq"]);
+    // What a search does not find is no log without lines, nor is what went into a file.
+    let searches = text::contains_any(command, &["grep", "rg ", "awk", "sed", "jq"])
+        || command.replace("2>&1", "").replace("2>/dev/null", "").contains('>');
     let asks = |segment: &&str| {
         own_words(segment).starts_with(&["gh", "run", "view"]) && segment.split_whitespace().any(|word| LOGS.contains(&word))
     };

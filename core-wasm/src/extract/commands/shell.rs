@@ -60,8 +60,10 @@ pub(crate) fn chained(command: &str) -> Vec<&str> {
 
 /// Returns the part of a command line before its last command, all of which passed if the line did, whatever a pipe hides of the last one.
 pub(crate) fn before_last(command: &str) -> Option<&str> {
-    let (before, _) = command.rsplit_once("&&")?;
-    (!before.contains(['|', ';', '\n', '"', '\''])).then(|| before.trim_end())
+    let (before, last) = command.rsplit_once("&&")?;
+    // What follows in any case hides whether the line passed.
+    let is_sure = !before.contains(['|', ';', '\n', '"', '\'']) && !last.contains([';', '\n']) && !last.contains("||");
+    is_sure.then(|| before.trim_end())
 }
 
 fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {

@@ -450,3 +450,12 @@ fn what_may_change_something_beside_files() {
         assert!(!may_change(command), "{command}");
     }
 }
+
+#[test]
+fn what_stands_before_the_last_command_passed_only_if_the_line_did() {
+    use super::before_last;
+    assert_eq!(before_last("npm run build && npm test | tail"), Some("npm run build"));
+    for line in ["npm run build && npm test || true", "npm run build && npm test; echo $?", "a | b && c", "npm test"] {
+        assert_eq!(before_last(line), None, "{line}");
+    }
+}

@@ -13,8 +13,6 @@ use crate::text;
 
 /// How many texts of the agent may stand between a failed build and the right way to build it.
 const MAX_VARIANT_AGE: u32 = 3;
-/// The number of changed files of which one may be the cure.
-const MAX_MENDED_FILES: usize = 3;
 /// The weight from which on a cause names a rule rather than a slip.
 const MIN_RULE_WEIGHT: u8 = 3;
 
@@ -74,16 +72,15 @@ impl Failure {
         }
     }
 
-    /// Returns the changed file that mended a check: the only one that was changed, or one of a few that the error or its cause names.
-    /// Where many files were changed, none of them is the cure.
+    /// Returns the changed file that mended a check: the only one that was changed, or the only one that the error or its cause names.
     fn mended_file(&self, cause: &str) -> Option<&str> {
         let [first, others @ ..] = self.edited_files.as_slice() else { return None };
-        let is_named = |file: &&String| names_path(&self.error, file) || names_path(cause, file);
-        match others.len() {
-            0 => Some(first),
-            1..MAX_MENDED_FILES => self.edited_files.iter().find(is_named).map(String::as_str),
-            _ => None,
-        }
+        let only_named = |said: &str| {
+            let mut named = self.edited_files.iter().filter(|file| names_path(said, file));
+            named.next().filter(|_| named.next().is_none())
+        };
+        let named = only_named(&self.error).or_else(|| only_named(cause));
+        if others.is_empty() { Some(first) } else { named.map(String::as_str) }
     }
 
     /// Returns whether no file was changed since a command failed that checks nothing, but something was done: another error means
@@ -147,7 +144,10 @@ impl Failure {
         let is_cured_elsewhere = !self.edited && !fix.is_empty();
         let environment =
             is_cured_elsewhere || commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
-        if !environment && signs::is_one_off(&format!("{} {cause}", self.error).to_lowercase()) {
+        // What the linter's finding is called says nothing against a cause that tells the rule.
+        let tells_only_rule = is_rule && tells_rule(&cause);
+        let slip = if tells_only_rule { cause.clone() } else { format!("{} {cause}", self.error) };
+        if !environment && signs::is_one_off(&slip.to_lowercase()) {
             return None;
         }
         let importance = match (environment, cause.is_empty()) {
@@ -314,7 +314,9 @@ impl Failure {
         let earlier = commands::segments(&self.what);
         let all = commands::segments(command);
         let before = all.iter().position(|segment| *segment == curing).unwrap_or_default();
-        let is_step = |segment: &&&str| !earlier.contains(*segment) && commands::may_fix(segment);
+        // The edit of a file, or a folder that is made, is of no use to others.
+        let is_own = |segment: &str| matches!(commands::own_program(segment), "sed" | "mkdir" | "touch");
+        let is_step = |segment: &&&str| !earlier.contains(*segment) && commands::may_fix(segment) && !is_own(segment);
         let is_chain = !command.contains(['|', ';', '\n']);
         all[..before].iter().filter(is_step).filter(|_| is_chain).map(|segment| display_command(segment)).collect()
     }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::display::{display_command, is_whole};
-use super::normalize::normalize;
 use crate::extract::commands::{self, Class};
+use crate::extract::conventions;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::said_by::SaidBy;
@@ -12,8 +12,6 @@ use crate::text;
 
 /// The maximum number of checks that passed since a file was changed.
 const MAX_PASSED: usize = 6;
-/// The maximum length of an error on the line, in characters.
-const MAX_ERROR_CHARS: usize = 120;
 
 /// A check that failed where another one had just passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,25 +20,39 @@ struct Miss {
     passed: String,
     /// What failed, as it is told.
     failed: String,
-    error: String,
     source: LineRef,
-    /// Whether files may be others since then.
+    /// Whether a file was changed since then.
     is_mended: bool,
 }
 
 /// The checks of the whole project that passed since a file was changed, and those that failed where they had passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Misses {
+    /// The folder of the last command.
+    folder: String,
     passed: Vec<String>,
     /// The first that is not mended yet, of each kind.
     open: Vec<Miss>,
 }
 
 impl Misses {
-    /// Records that files may be others now.
+    /// Records that files were changed.
     pub(super) fn files_changed(&mut self) {
-        self.passed.clear();
+        self.may_have_changed();
         self.open.iter_mut().for_each(|miss| miss.is_mended = true);
+    }
+
+    /// Records that something may be other than it was: the user came in between, or a command ran that does more than look.
+    pub(super) fn may_have_changed(&mut self) {
+        self.passed.clear();
+    }
+
+    /// Records the folder in which the next command runs. In another one the same script may be another package's.
+    pub(super) fn runs_in(&mut self, folder: &str) {
+        if self.folder != folder {
+            folder.clone_into(&mut self.folder);
+            self.may_have_changed();
+        }
     }
 
     /// Records a command that failed.
@@ -53,8 +65,7 @@ impl Misses {
         if self.open.iter().any(|miss| miss.failed == failed) || self.open.len() >= MAX_PASSED {
             return;
         }
-        let error = text::clip(&normalize(error), MAX_ERROR_CHARS).into_owned();
-        self.open.push(Miss { passed: display_command(passed), failed, error, source: source.clone(), is_mended: false });
+        self.open.push(Miss { passed: display_command(passed), failed, source: source.clone(), is_mended: false });
     }
 
     /// Records a command that passed. Returns what is known once a check passes that failed before: the files were at fault, which another
@@ -64,7 +75,7 @@ impl Misses {
             return None;
         }
         for segment in commands::chained(command) {
-            if let Some(passed) = whole_check(segment)
+            if let Some(passed) = whole_check(segment).filter(|passed| conventions::takes_project(passed))
                 && !self.passed.iter().any(|known| known == passed)
             {
                 self.passed.push(passed.to_owned());
@@ -82,10 +93,9 @@ impl Misses {
 
 impl Miss {
     fn memory(self, labels: &Labels) -> SessionMemory {
-        let Self { passed, failed, error, source, .. } = self;
-        let told = labels.missed.replacen("{}", &format!("`{passed}`"), 1).replacen("{}", &format!("`{failed}`"), 1);
-        // A word alone, such as "FAIL", says nothing.
-        let content = if error.contains(' ') { format!("{told}: {error}") } else { told };
+        let Self { passed, failed, source, .. } = self;
+        // The error was one of the code, and is mended.
+        let content = labels.missed.replacen("{}", &format!("`{passed}`"), 1).replacen("{}", &format!("`{failed}`"), 1);
         SessionMemory {
             key: format!("missed:{:08x}", text::hash(&format!("{passed} {failed}"))),
             kind: "error_fix".to_owned(),

@@ -156,6 +156,11 @@ pub(super) struct Failures {
 }
 
 impl Failures {
+    /// Records the folder in which the next command runs.
+    pub(super) fn runs_in(&mut self, folder: &str) {
+        self.misses.runs_in(folder);
+    }
+
     /// Records a command and what it printed: what the machine does not have, and what has another form here. Returns what is known
     /// now, and whether that explains why the command failed.
     pub(super) fn command_ran(
@@ -167,8 +172,8 @@ impl Failures {
         labels: &Labels,
     ) -> (Vec<SessionMemory>, bool) {
         if !failed {
-            if commands::switches_files(command) {
-                self.misses.files_changed();
+            if commands::switches_files(command) || commands::may_fix(command) {
+                self.misses.may_have_changed();
             }
             self.refusals.passed(command);
             self.routines.passed(command, &self.open);
@@ -302,6 +307,7 @@ impl Failures {
     /// was none, or only the first step.
     pub(super) fn prompted(&mut self, prompt: &str) -> Option<String> {
         self.human_said(prompt);
+        self.misses.may_have_changed();
         self.pasted_before.extend(self.pasted.take());
         let extra = self.pasted_before.len().saturating_sub(MAX_PASTED);
         self.pasted_before.drain(..extra);

@@ -63,6 +63,11 @@ fn a_cure_has_what_changed_something_before_it_on_its_line() {
         format!("`{failed}` fails: {error}. Fixed by: `shopctl --json orders`"),
         "looking cures nothing"
     );
+    assert_eq!(
+        cured(error, false, failed, "sed -i 's/old/new/' till.toml && shopctl --json orders").unwrap(),
+        format!("`{failed}` fails: {error}. Fixed by: `shopctl --json orders`"),
+        "an edit is the session's own"
+    );
 }
 
 #[test]
@@ -71,7 +76,7 @@ fn a_line_that_the_shell_cannot_read_is_a_slip() {
 }
 
 #[test]
-fn one_of_many_changed_files_is_no_cure() {
+fn of_several_changed_files_the_named_one_is_the_cure() {
     let told = |files: &[&str]| {
         let mut failures = Failures::default();
         fail(&mut failures, "npm run lint", "till/open.ts useExhaustiveDependencies");
@@ -85,7 +90,32 @@ fn one_of_many_changed_files_is_no_cure() {
     assert!(told(&["till/open.ts"]).unwrap().ends_with(cure));
     assert!(told(&["cart/main.ts", "till/open.ts"]).unwrap().ends_with(cure), "the error names it");
     assert_eq!(told(&["cart/main.ts", "cart/open.ts"]), None, "the error names another file of that name");
-    assert_eq!(told(&["a.ts", "b.ts", "c.ts", "till/open.ts"]), None, "which of them it was is not known");
+    assert!(told(&["a.ts", "b.ts", "c.ts", "till/open.ts"]).unwrap().ends_with(cure));
+    let named_by_cause = |files: &[&str]| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run lint", "Some packages break the rule");
+        failures.agent_said("The linter fails because every `package.json` must not name `till`.");
+        for file in files {
+            failures.file_changed(file);
+        }
+        failures.command_passed("npm run lint", english()).pop().map(|cure| cure.content)
+    };
+    assert!(named_by_cause(&["a.ts", "till/package.json"]).unwrap().ends_with("a change of `till/package.json`"));
+    let told = named_by_cause(&["cart/package.json", "till/package.json"]);
+    assert!(told.is_none_or(|told| !told.contains("a change of")), "several have that name");
+}
+
+#[test]
+fn a_rule_of_the_linter_is_told_whatever_its_finding_is_called() {
+    let told = |said: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run lint", "till/open.go:4:2: error is not wrapped (wrapcheck)");
+        failures.agent_said(said);
+        failures.file_changed("till/open.go");
+        failures.command_passed("npm run lint", english()).pop()
+    };
+    assert!(told("The linter requires wrapping errors from external packages.").is_some());
+    assert_eq!(told("The linter fails because `till` is unused in `till/open.go`."), None);
 }
 
 #[test]
@@ -109,9 +139,24 @@ fn what_one_check_lets_pass_is_told_once_the_other_passes() {
     assert!(by_chance.command_passed(checks.1, english()).iter().all(|memory| !memory.content.contains("passed where")));
     assert_eq!(
         told(None, checks).unwrap(),
-        "`mise run test` passed where `mise run test:integration` failed, with no change between them: --- FAIL: TestNightTill"
+        "`mise run test` passed where `mise run test:integration` failed, with no change between them"
     );
     assert_eq!(told(Some("till/main.go"), checks), None, "the change may be at fault");
+    let after = |between: fn(&mut Failures)| {
+        let mut failures = Failures::default();
+        failures.command_passed(checks.0, english());
+        between(&mut failures);
+        fail(&mut failures, checks.1, "--- FAIL: TestNightTill (0.1s)");
+        failures.file_changed("till/night.go");
+        failures.command_passed(checks.1, english()).iter().any(|memory| memory.content.contains("passed where"))
+    };
+    assert!(after(|_| ()));
+    assert!(!after(|failures| failures.runs_in("packages/till")), "another package's script");
+    assert!(!after(|failures| _ = failures.prompted("try again")), "the user may have changed something");
+    assert!(!after(|failures| {
+        let ran = ("python3 tools/rename.py", "");
+        _ = failures.command_ran(ran.0, ran.1, (false, false), &LineRef::default(), english());
+    }));
     assert!(told(None, ("golangci-lint run", "go test -tags=e2e -c ./till/... -o /dev/null")).is_some());
     for checks in [
         ("mise run test", "mise run test"),
@@ -119,6 +164,10 @@ fn what_one_check_lets_pass_is_told_once_the_other_passes() {
         ("go test ./till -run TestNight", "mise run test:integration"),
         ("cd web && npm run test", "npm run test:e2e"),
         ("npm remove vitest", "npx vitest run"),
+        ("pytest tests/till", "pytest tests/cart"),
+        ("npm run test --workspace=till", "npm run test:e2e"),
+        ("go test ./till/...", "mise run test:integration"),
+        ("pnpm --filter till test", "pnpm test:e2e"),
         ("mise run test", "mise run lint && mise run test:ci"),
         ("npm run test", "cd web && npm run test:e2e"),
     ] {
@@ -168,6 +217,7 @@ fn a_log_without_lines_is_told_with_the_other_way_to_it() {
     assert_eq!(surprised(&[(asked, ""), (log, "")]), [""; 0]);
     assert_eq!(surprised(&[(asked, "1 failed"), (log, "1 failed")]), [""; 0]);
     assert_eq!(surprised(&[("gh run view 123 --log | grep till", ""), (log, "1 failed")]), [""; 0]);
+    assert_eq!(surprised(&[("gh run view 123 --log > till.log 2>&1", ""), (log, "1 failed")]), [""; 0]);
 }
 
 #[test]

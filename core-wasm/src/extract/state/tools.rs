@@ -205,6 +205,7 @@ impl State {
             self.issues_filed_since(known);
             self.draft_seen(command, output);
         }
+        self.failures.runs_in(&tool_use.folder);
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
         let cured = cured.into_iter().chain(known);
