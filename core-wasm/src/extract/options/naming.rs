@@ -206,6 +206,10 @@ fn accepts(lower: &str, id: &str) -> bool {
         "seems like a good",
         "makes sense",
     ];
+    const ENDS: [&str; 14] = [
+        "way", "approach", "option", "choice", "one", "idea", "call", "path", "solution", "for", "to me", "here", "since",
+        "because",
+    ];
     let mut said = lower;
     while let Some(lead) = LEADS.iter().find(|lead| text::starts_with_words(said, lead)) {
         said = said[lead.len()..].trim_start_matches([' ', ',']);
@@ -214,5 +218,13 @@ fn accepts(lower: &str, id: &str) -> bool {
     let is_marked = rest.starts_with(')');
     // "A" alone is mostly an article.
     let rest = rest.trim_start_matches(')').strip_prefix(' ').filter(|_| is_marked || id != "a");
-    rest.is_some_and(|rest| VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict)))
+    let behind = |rest: &str| {
+        let verdict = VERDICTS.iter().filter(|verdict| text::starts_with_words(rest, verdict)).max_by_key(|it| it.len())?;
+        Some(rest[verdict.len()..].trim_start().to_owned())
+    };
+    // "Is better left out" and "is the right number of tills" take nothing.
+    let ends = |rest: String| {
+        !rest.starts_with(char::is_alphanumeric) || ENDS.iter().any(|word| text::starts_with_words(&rest, word))
+    };
+    rest.and_then(behind).is_some_and(ends)
 }
