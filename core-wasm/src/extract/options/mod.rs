@@ -27,7 +27,7 @@ use beside::said_beside;
 use chosen::{choose, closed};
 pub(super) use items::{names_item, picked_items};
 use listed::{ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options};
-use naming::{calls_option, names_letter, names_number, names_one_of_two, picks_letter, refers_to};
+use naming::{MAX_QUESTION_TAIL, calls_option, names_letter, names_number, names_one_of_two, picks_letter, refers_to};
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use proposal::proposal;
 pub(super) use proposal::told_question;
@@ -240,7 +240,9 @@ fn options_at_end(answer: &str) -> Option<Vec<ProposedOption>> {
 /// Returns what an answer asks at its end, as far as it can be understood alone: the question before its options, or else its last one.
 pub(super) fn asked(answer: &str) -> Option<String> {
     let options = parse_options(answer);
-    let of_options = options.first().filter(|_| options.len() >= 2).map(|first| subject::question(answer, first));
+    let asks_last = text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？']);
+    let of_options =
+        options.first().filter(|_| options.len() >= 2 && asks_last).map(|first| subject::question(answer, first));
     let last =
         || prose::closing_question(answer).filter(|question| !prose::is_procedure(question) && names_itself(question));
     of_options.filter(|question| !question.is_empty()).or_else(last)
