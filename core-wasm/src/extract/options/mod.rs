@@ -33,7 +33,7 @@ use proposal::proposal;
 pub(super) use proposal::told_question;
 use recommended::recommended;
 use replies::{MAX_REPLY_CHARS, asks_each, is_one_offer, replies};
-use reply::{answered, names_itself, narrowed};
+use reply::{answered, names_itself, narrowed, puts_off};
 pub(super) use resolution::Resolution;
 
 /// Returns all that a prompt decides, given the previous answer: an option, the answers to numbered questions, or what it takes up of
@@ -263,7 +263,8 @@ pub(super) fn meant(prompt: &str, answer: &str) -> Option<String> {
 /// The length from which a prompt says more than the letter of an option, in characters.
 const MIN_OWN_WORDS: usize = 40;
 
-/// Returns whether a prompt agrees. It may do so in its first sentence and then ask for more.
+/// Returns whether a prompt agrees. It may do so in its first sentence and then ask for more. "Let's do it in #12" puts off.
 fn consents(prompt: &str) -> bool {
-    human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
+    let first = text::first_sentence(prompt);
+    !first.as_deref().is_some_and(puts_off) && (human::is_consent(prompt) || first.is_some_and(|it| human::is_consent(&it)))
 }

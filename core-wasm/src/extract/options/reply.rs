@@ -133,12 +133,12 @@ pub(super) fn answered(prompt: &str, answer: &str) -> Option<Resolution> {
     let is_long = said.chars().count() > MAX_REPLY_CHARS;
     let said = said.split_once(" - ").filter(|_| is_long).map_or(said, |(said, _)| said);
     let lower = said.to_lowercase().replace(['’', '\''], "");
-    let defers = defers(&lower);
-    let is_of_work = defers || !human::speaks_of_recording(&lower);
+    let is_put_off = puts_off(said);
+    let is_of_work = is_put_off || !human::speaks_of_recording(&lower);
     if said.chars().count() > MAX_REPLY_CHARS || said.contains(['?', '？']) || !is_of_work {
         return None;
     }
-    let asked = if defers || refuses(&lower) {
+    let asked = if is_put_off || refuses(&lower) {
         proposed_last(answer)?
     } else {
         question(answer).filter(|question| takes_side(said, question)).and_then(|asked| told_with_answer(&asked, answer))?
@@ -158,8 +158,8 @@ fn proposed_last(answer: &str) -> Option<String> {
     says_itself.then(|| text::clip(&said[at], MAX_QUESTION_CHARS).into_owned())
 }
 
-/// Returns whether a text in lower case, without apostrophes, puts off what it points to: "lets do it in #91", "leave that for later".
-fn defers(lower: &str) -> bool {
+/// Returns whether a sentence puts off what it points to: "let's do it in #91", "leave that for later".
+pub(super) fn puts_off(said: &str) -> bool {
     const LATER: [&str; 14] = [
         "later",
         "follow-up",
@@ -179,7 +179,8 @@ fn defers(lower: &str) -> bool {
     const OPENINGS: [&str; 7] = ["lets", "let us", "we can", "we could", "we should", "leave", "do"];
     const POINTERS: [&str; 6] = [" it ", " this ", " that ", " these ", " those ", " them "];
     const LEADS: [&str; 8] = ["in", "to", "for", "as", "until", "with", "later", "some other time"];
-    let bare = human::without_consent(lower).trim_start_matches([' ', ',']);
+    let lower = said.to_lowercase().replace(['’', '\''], "");
+    let bare = human::without_consent(&lower).trim_start_matches([' ', ',']);
     let parts = POINTERS.iter().filter_map(|pointer| bare.split_once(pointer));
     let Some((verb, behind)) = parts.min_by_key(|(verb, _)| verb.len()) else { return false };
     OPENINGS.iter().any(|words| text::starts_with_words(bare, words))
@@ -344,7 +345,11 @@ mod tests {
     #[test]
     fn a_proposal_that_is_put_off() {
         let answer = "Want me to print a slip for each refund of `nightTill`? Then the drawer can stay shut.";
-        for said in ["let's do it in #12 - I want to merge the tills now", "let's leave that for a later release"] {
+        for said in [
+            "let's do it in #12",
+            "let's do it in #12 - I want to merge the tills now",
+            "let's leave that for a later release",
+        ] {
             assert!(told(said, answer).is_some_and(|told| told.ends_with(&format!("`nightTill`? → {said}"))), "{said}");
         }
         for other in [
