@@ -235,13 +235,18 @@ pub(super) fn names_itself(question: &str) -> bool {
 /// stands a correction or the next step: "no, it still fails", "no, show me first".
 fn refuses(lower: &str) -> bool {
     const NOES: [&str; 3] = ["no", "nah", "nope"];
-    const STAYS: [&str; 13] = [
+    const STAYS: [&str; 18] = [
         "fine",
         "enough",
         "okay as",
         "ok as",
         "as is",
         "as it is",
+        "too much",
+        "too slow",
+        "too early",
+        "too complex",
+        "too complicated",
         "not worth",
         "overkill",
         "unnecessary",
@@ -254,9 +259,7 @@ fn refuses(lower: &str) -> bool {
     const WIDE_NOES: [&str; 3] = ["아니", "いや", "いいえ"];
     const WIDE_STAYS: [&str; 7] = ["이대로", "그대로", "필요 없", "않아도", "このまま", "今のまま", "必要ない"];
     let is_no = NOES.iter().any(|no| lower.strip_prefix(no).is_some_and(|rest| rest.starts_with([' ', ',', '.', ';', '-'])));
-    // "That one too" asks for more.
-    let stays = text::contains_any_words(lower, &STAYS) || lower.contains(" too ");
-    let is_plain = is_no && stays && !text::contains_any_words(lower, &GOES_ON);
+    let is_plain = is_no && text::contains_any_words(lower, &STAYS) && !text::contains_any_words(lower, &GOES_ON);
     is_plain || (WIDE_NOES.iter().any(|no| lower.starts_with(no)) && text::contains_any(lower, &WIDE_STAYS))
 }
 
@@ -325,7 +328,7 @@ mod tests {
         );
         assert_eq!(told("no", answer), None);
         assert_eq!(told("no, why should we?", answer), None);
-        for said in ["아니, 지금은 그대로 두자", "いいえ、今のままでいいです", "no, a second roll is too dear"]
+        for said in ["아니, 지금은 그대로 두자", "いいえ、今のままでいいです", "no, a second roll is too much"]
         {
             assert_eq!(told(said, answer), Some(format!("{asked} → {said}")));
         }
@@ -335,6 +338,7 @@ mod tests {
             "no idea, it is fine, what do you think",
             "no, show me the diff first",
             "no, it still opens the drawer twice",
+            "no, that one too please",
             "いや、それでお願いします、進めてください",
             "아니 그게 아니라 영수증 번호가 틀렸어",
         ] {
