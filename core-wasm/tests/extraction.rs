@@ -2125,11 +2125,42 @@ fn what_a_refused_text_is_to_be_like_is_decided() {
         decided("ExitPlanMode", &plan, said),
         ["Print the address for both tills (The user refused: Print the slips)"]
     );
-    for step in ["update the plan, then show it again first", "make sure that the till is shut", "put it where?"] {
+    for step in [
+        "update the plan, then show it again first",
+        "make sure that the till is shut",
+        "put it where?",
+        "let me do that by hand",
+        "print the slips and wait for the night",
+        "show me the diff of the tills",
+    ] {
         assert!(decided("ExitPlanMode", &plan, step).is_empty(), "{step}");
     }
     let command = json!({"command": "ls tills"});
     assert!(decided("Bash", &command, "Print the address for both tills").is_empty());
+    assert!(decided("TodoWrite", &json!({"todos": []}), "Print the address for both tills").is_empty());
+}
+
+#[test]
+fn what_the_user_settles_is_told_with_the_question_right_before_it() {
+    let asked = "Should I print the address of the shop on each slip of the night till and the day till?";
+    let said = "let's not do that for the cart of the shop";
+    let decided =
+        |script: &Script| of_kind(&script.outcome(), "decision").iter().map(|draft| draft.title.clone()).collect::<Vec<_>>();
+    let mut script = Script::default();
+    script.human("Mend the slips of the tills.").edit("/home/u/proj/src/till.rs", "a", "b");
+    script.agent(&format!("The slip is long.\n\n{asked}"));
+    let told = decided(script.clone().human(said).agent("Done."));
+    assert!(told[0].starts_with(&format!("{said} (About: agent: Should I print the address")), "{told:?}");
+    script.human("Now mend the drawer of the shop, it opens twice").edit("/home/u/proj/src/drawer.rs", "a", "b");
+    let queued = json!({"type": "queued_command", "commandMode": "prompt", "prompt": said});
+    let mut while_busy = script.clone();
+    while_busy.line(json!({"type": "attachment", "attachment": queued})).agent("Done.");
+    let mut interrupted = script;
+    interrupted.human("[Request interrupted by user for tool use]").human(said).agent("Done.");
+    for script in [while_busy, interrupted] {
+        let told = decided(&script);
+        assert!(told.iter().all(|it| !it.contains("agent: ")), "{told:?}");
+    }
 }
 
 #[test]

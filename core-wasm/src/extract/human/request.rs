@@ -152,12 +152,13 @@ fn own_request(prompt: &str, max: usize) -> String {
     text::clip(said, max).into_owned()
 }
 
-/// Returns whether a sentence of a request says what is wanted in the place of something: "BUT we want to keep the slips in a folder".
+/// Returns whether a sentence of a request says what is wanted in the place of something: "we want to instead keep the slips in a folder".
 fn turns(sentence: &str) -> bool {
     const WANTS: [&str; 4] = ["we want", "we'd like", "i'd rather", "we'd rather"];
     let lower = sentence.to_lowercase().replace('’', "'");
-    let is_wanted = text::contains_any_words(&lower, &WANTS);
-    is_wanted && (lower.starts_with("but ") || text::contains_any_words(&lower, &["instead", "rather"]))
+    let bare = ["but ", "instead, "].iter().find_map(|lead| lower.strip_prefix(lead)).unwrap_or(&lower);
+    WANTS.iter().any(|words| text::starts_with_words(bare, words))
+        && text::contains_any_words(&lower, &["instead", "rather"])
 }
 
 /// Returns whether a line begins like a diff, a log or a list.

@@ -225,12 +225,14 @@ const REPLACEMENTS: &[&str] = &[
     "prefer",
     "pull it out",
 ];
-/// Verbs with which the user says how a text or a plan is to be.
+/// Verbs with which the user says how a text or a plan is to be. "Show", "let", "have", "call" and "set" mostly begin the next step.
 const DESIGN_VERBS: &[&str] = &[
-    "make", "add", "define", "drop", "remove", "put", "move", "call", "name", "rename", "keep", "pass", "return", "replace",
-    "use", "set", "split", "merge", "print", "show", "render", "include", "exclude", "leave", "allow", "limit", "share",
-    "reuse", "store", "let", "have", "inline", "extract",
+    "make", "add", "define", "drop", "remove", "put", "move", "name", "rename", "keep", "pass", "return", "replace", "use",
+    "split", "merge", "print", "render", "include", "exclude", "leave", "allow", "limit", "share", "reuse", "store",
+    "inline", "extract",
 ];
+/// Words of whoever speaks to the agent about the course of the work, and not of what is refused.
+const COURSES: &[&str] = &["you", "me", "i", "stop", "wait", "carry on", "go on", "continue", "todo"];
 /// The maximum length of such an answer, in characters.
 const MAX_REPLACEMENT_CHARS: usize = 160;
 
@@ -477,9 +479,11 @@ pub(in crate::extract) fn wishes(reason: &str) -> Vec<Ruling> {
     let is_wish = |said: &&str| {
         let lower = strip_apostrophes(&text::plain(said));
         let bare = without_leads(&lower);
-        let orders = DESIGN_VERBS.iter().any(|it| text::starts_with_words(bare, it))
-            || text::contains_any_words(&lower, &["we should", "should be", "should use", "should go"]);
-        let is_step = text::contains_any_words(&lower, STEPS) || asks_record(said) || is_rule(said);
+        let orders = DESIGN_VERBS.iter().any(|it| text::starts_with_words(bare, it));
+        let is_step = text::contains_any_words(&lower, STEPS)
+            || text::contains_any_words(&lower, COURSES)
+            || asks_record(said)
+            || is_rule(said);
         orders && !is_step && is_plain_order(said, &lower, bare)
     };
     let wishes = typed.filter(is_wish).take(MAX_RULINGS);

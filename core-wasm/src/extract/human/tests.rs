@@ -554,7 +554,13 @@ fn a_request_keeps_what_it_wants_instead() {
         told("We want to instead keep the slips in a folder (for now)")
             .ends_with("… We want to instead keep the slips in a folder (for now)")
     );
-    assert_eq!(told("They use paper instead of a screen."), lead);
+    for other in [
+        "They use paper instead of a screen.",
+        "The mail says: \"we want to use paper instead\"",
+        "They said we want paper instead.",
+    ] {
+        assert_eq!(told(other), lead, "{other}");
+    }
 }
 
 #[test]

@@ -31,14 +31,14 @@ pub(super) fn wants_to_discuss(prompt: &str) -> bool {
 }
 
 /// Returns whether a prompt is an item of another list than the option's: it begins with the same number, and shares no word with the
-/// option if the answer ends without a question, or less than half of its words if the answer asks nothing at all.
+/// option if the answer ends without a question, or less than half of its words if the answer offers nothing at all.
 pub(super) fn lists_another(prompt: &str, option: &ProposedOption, answer: &str) -> bool {
     let Some(own) = parse_numbered_option(prompt.trim()).filter(|own| own.id == option.id) else { return false };
     let words = text::features(&own.title);
     let shared = words.intersection(&text::features(&option.title)).count();
     let asks = |said: &str| said.contains(['?', '？']);
     let is_other = shared == 0 && !asks(text::tail(answer, MAX_QUESTION_TAIL));
-    words.len() >= MIN_SHARED && (is_other || (2 * shared < words.len() && !asks(answer)))
+    words.len() >= MIN_SHARED && (is_other || (2 * shared < words.len() && !asks(answer) && !offers("", answer)))
 }
 
 /// Returns whether a prompt quotes an option, and beside that only asks something.

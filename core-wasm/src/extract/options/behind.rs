@@ -11,48 +11,42 @@ pub(super) fn contains_id(text: &str, id: &str) -> bool {
     })
 }
 
+/// What is said of the option that is taken: "2 is fine".
+pub(super) const VERDICTS: [&str; 24] = [
+    "is correct",
+    "is right",
+    "is fine",
+    "is good",
+    "is better",
+    "is best",
+    "is the way",
+    "is what i",
+    "is my",
+    "sounds good",
+    "sounds right",
+    "sounds fine",
+    "sounds like",
+    "looks good",
+    "looks right",
+    "looks fine",
+    "looks like",
+    "seems good",
+    "seems right",
+    "seems fine",
+    "seems like",
+    "does seem like",
+    "does seem fine",
+    "makes sense",
+];
+
 /// Returns whether the text behind a number or letter leaves it the choice of an option: none, a mark, what limits it, or a verdict.
 /// "2 tests fail" counts something, and "2 would be wrong" takes nothing.
 pub(super) fn follows_choice(rest: &str) -> bool {
-    const VERDICTS: [&str; 33] = [
-        "is correct",
-        "is right",
-        "is fine",
-        "is good",
-        "is better",
-        "is best",
-        "is the way",
-        "is what i",
-        "is my",
-        "sounds good",
-        "sounds right",
-        "sounds fine",
-        "sounds like",
-        "looks good",
-        "looks right",
-        "looks fine",
-        "looks like",
-        "seems good",
-        "seems right",
-        "seems fine",
-        "seems like",
-        "does seem like",
-        "does seem fine",
-        "makes sense",
-        "please",
-        "pls",
-        "thanks",
-        "for",
-        "first",
-        "then",
-        "because",
-        "since",
-        "as",
-    ];
+    const REASONS: [&str; 9] = ["please", "pls", "thanks", "for", "first", "then", "because", "since", "as"];
     let Some(words) = rest.strip_prefix(' ').map(|words| words.trim_start().to_ascii_lowercase()) else { return true };
     !words.starts_with(|c: char| c.is_ascii_alphabetic())
         || turns_choice(&words)
-        || VERDICTS.iter().any(|verdict| text::starts_with_words(&words, verdict))
+        || VERDICTS.iter().chain(&REASONS).any(|said| text::starts_with_words(&words, said))
 }
 
 /// Returns whether what is said behind an option limits or changes it by its first word.

@@ -1,7 +1,7 @@
 //! Items of a list that a prompt names by their numbers.
 
 use super::listed::{label, numbered_options, parse_numbered_option};
-use super::replies::MAX_REPLIES_CHARS;
+use super::numbered::MAX_REPLIES_CHARS;
 use super::{reply, resolve_all};
 use crate::extract::human;
 use crate::text;

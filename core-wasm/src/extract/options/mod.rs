@@ -7,10 +7,10 @@ mod chosen;
 mod items;
 mod listed;
 mod naming;
+mod numbered;
 mod offer;
 mod proposal;
 mod recommended;
-mod replies;
 mod reply;
 mod resolution;
 mod subject;
@@ -27,13 +27,13 @@ use beside::said_beside;
 use chosen::{choose, closed};
 pub(super) use items::{names_item, picked_items};
 use listed::{ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options};
-use naming::{calls_option, names_letter, names_number, names_one_of_two, picks_letter, refers_to};
+use naming::{MAX_QUESTION_TAIL, calls_option, names_letter, names_number, names_one_of_two, picks_letter, refers_to};
+use numbered::{MAX_REPLY_CHARS, asks_each, is_one_offer, replies};
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use proposal::proposal;
 pub(super) use proposal::told_question;
 use recommended::recommended;
-use replies::{MAX_REPLY_CHARS, asks_each, is_one_offer, replies};
-use reply::{answered, names_itself, narrowed};
+use reply::{answered, names_itself, narrowed, puts_off};
 pub(super) use resolution::Resolution;
 
 /// Returns all that a prompt decides, given the previous answer: an option, the answers to numbered questions, or what it takes up of
@@ -240,7 +240,9 @@ fn options_at_end(answer: &str) -> Option<Vec<ProposedOption>> {
 /// Returns what an answer asks at its end, as far as it can be understood alone: the question before its options, or else its last one.
 pub(super) fn asked(answer: &str) -> Option<String> {
     let options = parse_options(answer);
-    let of_options = options.first().filter(|_| options.len() >= 2).map(|first| subject::question(answer, first));
+    let asks_last = text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？']);
+    let of_options =
+        options.first().filter(|_| options.len() >= 2 && asks_last).map(|first| subject::question(answer, first));
     let last =
         || prose::closing_question(answer).filter(|question| !prose::is_procedure(question) && names_itself(question));
     of_options.filter(|question| !question.is_empty()).or_else(last)
@@ -261,7 +263,8 @@ pub(super) fn meant(prompt: &str, answer: &str) -> Option<String> {
 /// The length from which a prompt says more than the letter of an option, in characters.
 const MIN_OWN_WORDS: usize = 40;
 
-/// Returns whether a prompt agrees. It may do so in its first sentence and then ask for more.
+/// Returns whether a prompt agrees. It may do so in its first sentence and then ask for more. "Let's do it in #12" puts off.
 fn consents(prompt: &str) -> bool {
-    human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
+    let first = text::first_sentence(prompt);
+    !first.as_deref().is_some_and(puts_off) && (human::is_consent(prompt) || first.is_some_and(|it| human::is_consent(&it)))
 }

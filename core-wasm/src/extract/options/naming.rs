@@ -1,6 +1,6 @@
 //! How a prompt names an option: by its number, its letter, its place or its title.
 
-use super::behind::{contains_id, follows_choice};
+use super::behind::{VERDICTS, contains_id, follows_choice};
 use super::listed::ProposedOption;
 use crate::extract::human;
 use crate::text;
@@ -182,29 +182,11 @@ fn accepts(lower: &str, id: &str) -> bool {
         "i'd say",
         "i would say",
     ];
-    const VERDICTS: [&str; 22] = [
-        "is correct",
-        "is right",
-        "is the right",
-        "is fine",
-        "is good",
-        "is ok",
-        "is okay",
-        "is better",
-        "is best",
-        "is the best",
-        "is the way",
-        "is what i",
-        "sounds good",
-        "sounds right",
-        "sounds like a good",
-        "looks good",
-        "looks right",
-        "seems good",
-        "seems right",
-        "seems fine",
-        "seems like a good",
-        "makes sense",
+    const WHOLE_VERDICTS: [&str; 7] =
+        ["is the right", "is the best", "is ok", "is okay", "sounds like a good", "looks like a good", "seems like a good"];
+    const ENDS: [&str; 14] = [
+        "way", "approach", "option", "choice", "one", "idea", "call", "path", "solution", "for", "to me", "here", "since",
+        "because",
     ];
     let mut said = lower;
     while let Some(lead) = LEADS.iter().find(|lead| text::starts_with_words(said, lead)) {
@@ -213,6 +195,10 @@ fn accepts(lower: &str, id: &str) -> bool {
     let Some(rest) = said.strip_prefix(id) else { return false };
     let is_marked = rest.starts_with(')');
     // "A" alone is mostly an article.
-    let rest = rest.trim_start_matches(')').strip_prefix(' ').filter(|_| is_marked || id != "a");
-    rest.is_some_and(|rest| VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict)))
+    let rest = rest.trim_start_matches(')').strip_prefix(' ').filter(|_| is_marked || id != "a").unwrap_or_default();
+    let all = VERDICTS.iter().chain(&WHOLE_VERDICTS);
+    let verdict = all.filter(|verdict| text::starts_with_words(rest, verdict)).max_by_key(|verdict| verdict.len());
+    let Some(behind) = verdict.map(|verdict| rest[verdict.len()..].trim_start()) else { return false };
+    // "Is better left out" and "is the right number of tills" take nothing.
+    !behind.starts_with(char::is_alphanumeric) || ENDS.iter().any(|word| text::starts_with_words(behind, word))
 }

@@ -5,6 +5,7 @@ use super::listed::ProposedOption;
 use super::naming::MAX_QUESTION_TAIL;
 use crate::text;
 
+/// Returns the place of the option that an answer recommends, or of which it says that it is the better one.
 pub(super) fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {
     let lower = answer.to_lowercase();
     let signs = ["recommend", "추천", "권장", "おすすめ", "推奨", "推荐", "建议"];

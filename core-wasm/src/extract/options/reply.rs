@@ -2,7 +2,6 @@
 
 use super::proposal::{before_question, is_hedged, is_vague, strip_question_opening};
 use super::resolution::Resolution;
-use super::subject::has_pointer;
 use crate::extract::{human, prose};
 use crate::text;
 
@@ -15,9 +14,8 @@ const MIN_BEFORE_CHARS: usize = 20;
 
 /// The maximum length of a prompt whose first sentence is an answer, in characters.
 const MAX_ANSWERING_CHARS: usize = 700;
-/// How many words an answer has that says more than yes or no, and its width in other scripts.
+/// How many words an answer has that says more than yes or no.
 const MIN_REASON_WORDS: usize = 3;
-const MIN_WIDE_WIDTH: usize = 16;
 
 /// Words of questions that propose something.
 const PROPOSES: &[&str] =
@@ -135,12 +133,12 @@ pub(super) fn answered(prompt: &str, answer: &str) -> Option<Resolution> {
     let is_long = said.chars().count() > MAX_REPLY_CHARS;
     let said = said.split_once(" - ").filter(|_| is_long).map_or(said, |(said, _)| said);
     let lower = said.to_lowercase().replace(['’', '\''], "");
-    let defers = defers(&lower);
-    let is_of_work = defers || !human::speaks_of_recording(&lower);
+    let is_put_off = puts_off(said);
+    let is_of_work = is_put_off || !human::speaks_of_recording(&lower);
     if said.chars().count() > MAX_REPLY_CHARS || said.contains(['?', '？']) || !is_of_work {
         return None;
     }
-    let asked = if defers || refuses(&lower) {
+    let asked = if is_put_off || refuses(&lower) {
         proposed_last(answer)?
     } else {
         question(answer).filter(|question| takes_side(said, question)).and_then(|asked| told_with_answer(&asked, answer))?
@@ -160,8 +158,8 @@ fn proposed_last(answer: &str) -> Option<String> {
     says_itself.then(|| text::clip(&said[at], MAX_QUESTION_CHARS).into_owned())
 }
 
-/// Returns whether a text in lower case, without apostrophes, puts off what it points to: "lets do it in #91", "leave that for later".
-fn defers(lower: &str) -> bool {
+/// Returns whether a sentence puts off what it points to: "let's do it in #91", "leave that for later".
+pub(super) fn puts_off(said: &str) -> bool {
     const LATER: [&str; 14] = [
         "later",
         "follow-up",
@@ -178,13 +176,31 @@ fn defers(lower: &str) -> bool {
         "own pr",
         "some other time",
     ];
-    let is_number = |behind: &str| behind.trim_start_matches(['#', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let is_elsewhere = lower.match_indices(" in ").any(|(at, word)| is_number(&lower[at + word.len()..]));
-    let opens = ["lets", "let us", "id", "i would", "we can", "we could", "we should", "leave", "put", "make", "do"];
-    let bare = human::without_consent(lower).trim_start_matches([' ', ',']);
-    opens.iter().any(|words| text::starts_with_words(bare, words))
-        && has_pointer(lower)
-        && (is_elsewhere || text::contains_any_words(lower, &LATER))
+    const OPENINGS: [&str; 7] = ["lets", "let us", "we can", "we could", "we should", "leave", "do"];
+    const POINTERS: [&str; 6] = [" it ", " this ", " that ", " these ", " those ", " them "];
+    const LEADS: [&str; 8] = ["in", "to", "for", "as", "until", "with", "later", "some other time"];
+    let lower = said.to_lowercase().replace(['’', '\''], "");
+    let bare = human::without_consent(&lower).trim_start_matches([' ', ',']);
+    let parts = POINTERS.iter().filter_map(|pointer| bare.split_once(pointer));
+    let Some((verb, behind)) = parts.min_by_key(|(verb, _)| verb.len()) else { return false };
+    OPENINGS.iter().any(|words| text::starts_with_words(bare, words))
+        && verb.split(' ').count() <= MAX_VERB_WORDS
+        // "Later, first tell me why" chooses nothing yet.
+        && !text::contains_any_words(behind, &["first", "yes", "or"])
+        && LEADS.iter().any(|lead| text::starts_with_words(behind, lead))
+        && (is_in_number(behind) || text::contains_any_words(behind, &LATER))
+}
+
+/// How many words stand at most before what is put off: "let us look at it later".
+const MAX_VERB_WORDS: usize = 4;
+
+/// Returns whether a text begins with the number of a pull request or of an issue: "in #91", "in 91". "In 2 files" counts something.
+fn is_in_number(said: &str) -> bool {
+    let Some(number) = said.strip_prefix("in ") else { return false };
+    let bare = number.trim_start_matches('#');
+    let rest = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_marked = number.starts_with('#') || !rest.trim_start().starts_with(char::is_alphanumeric);
+    rest.len() < bare.len() && is_marked
 }
 
 /// Returns the question with which an answer ends, unless it is about the next step or leaves open what comes next.
@@ -215,29 +231,50 @@ pub(super) fn names_itself(question: &str) -> bool {
     question.contains('`') || question.chars().count() >= MIN_QUESTION_CHARS
 }
 
-/// Returns whether a text in lower case, without apostrophes, begins with a no and says more than that.
+/// Returns whether a text in lower case, without apostrophes, begins with a no and says that it is well as it is. Behind another no
+/// stands a correction or the next step: "no, it still fails", "no, show me first".
 fn refuses(lower: &str) -> bool {
     const NOES: [&str; 3] = ["no", "nah", "nope"];
-    const WIDE: [&str; 4] = ["아니", "いや", "いいえ", "不用"];
-    // "No, please do" and "no, not yet" say little else.
-    let says_more = |rest: &str| rest.split_whitespace().count() >= MIN_REASON_WORDS;
-    let is_plain = NOES
-        .iter()
-        .any(|no| lower.strip_prefix(no).is_some_and(|rest| rest.starts_with([' ', ',', '.', ';', '-']) && says_more(rest)));
-    let is_wide = WIDE.iter().any(|no| lower.starts_with(no)) && text::width(lower) >= MIN_WIDE_WIDTH;
-    is_plain || is_wide
+    const STAYS: [&str; 18] = [
+        "fine",
+        "enough",
+        "okay as",
+        "ok as",
+        "as is",
+        "as it is",
+        "too much",
+        "too slow",
+        "too early",
+        "too complex",
+        "too complicated",
+        "not worth",
+        "overkill",
+        "unnecessary",
+        "not needed",
+        "on purpose",
+        "intended",
+        "out of scope",
+    ];
+    const GOES_ON: [&str; 8] = ["yes", "please do", "do it", "go ahead", "go on", "continue", "still", "what do"];
+    const WIDE_NOES: [&str; 3] = ["아니", "いや", "いいえ"];
+    const WIDE_STAYS: [&str; 7] = ["이대로", "그대로", "필요 없", "않아도", "このまま", "今のまま", "必要ない"];
+    let is_no = NOES.iter().any(|no| lower.strip_prefix(no).is_some_and(|rest| rest.starts_with([' ', ',', '.', ';', '-'])));
+    let is_plain = is_no && text::contains_any_words(lower, &STAYS) && !text::contains_any_words(lower, &GOES_ON);
+    is_plain || (WIDE_NOES.iter().any(|no| lower.starts_with(no)) && text::contains_any(lower, &WIDE_STAYS))
 }
 
-/// Returns whether somebody takes one of the two ways that a question leaves: what is said shares a word with one of them, and none
-/// with the other.
+/// Returns whether somebody takes one of the two ways that a question leaves: what is said begins with a word of one of them, and shares
+/// none with the other.
 fn takes_side(said: &str, question: &str) -> bool {
     let lower = question.to_lowercase();
     let Some((one, other)) = lower.rsplit_once(" or ").filter(|_| text::contains_any_words(&lower, SCOPES)) else {
         return false;
     };
+    let first = text::features(said.split_whitespace().next().unwrap_or_default());
     let words = text::features(said);
-    let shares = |side: &str| !words.is_disjoint(&text::features(side));
-    said.split_whitespace().count() >= MIN_REASON_WORDS && shares(one) != shares(other)
+    let takes =
+        |side: &str, other: &str| !first.is_disjoint(&text::features(side)) && words.is_disjoint(&text::features(other));
+    said.split_whitespace().count() >= MIN_REASON_WORDS && (takes(one, other) || takes(other, one))
 }
 
 /// Returns whether a text in lower case begins as an answer and narrows what it answers.
@@ -291,22 +328,56 @@ mod tests {
         );
         assert_eq!(told("no", answer), None);
         assert_eq!(told("no, why should we?", answer), None);
+        for said in ["아니, 지금은 그대로 두자", "いいえ、今のままでいいです", "no, a second roll is too much"]
+        {
+            assert_eq!(told(said, answer), Some(format!("{asked} → {said}")));
+        }
+        for other in [
+            "No problem, go ahead with it",
+            "no worries, take your time",
+            "no idea, it is fine, what do you think",
+            "no, show me the diff first",
+            "no, it still opens the drawer twice",
+            "no, that one too please",
+            "いや、それでお願いします、進めてください",
+            "아니 그게 아니라 영수증 번호가 틀렸어",
+        ] {
+            assert_eq!(told(other, answer), None, "{other}");
+        }
     }
 
     #[test]
     fn a_proposal_that_is_put_off() {
         let answer = "Want me to print a slip for each refund of `nightTill`? Then the drawer can stay shut.";
-        for said in ["let's do it in #12 - I want to merge the tills now", "let's leave that for a later release"] {
+        for said in [
+            "let's do it in #12",
+            "let's do it in #12 - I want to merge the tills now",
+            "let's leave that for a later release",
+        ] {
             assert!(told(said, answer).is_some_and(|told| told.ends_with(&format!("`nightTill`? → {said}"))), "{said}");
         }
-        assert_eq!(told("let's do it", answer), None);
+        for other in [
+            "let's do it",
+            "we can do it in 1 function",
+            "do it in 2 files",
+            "do it, I will look at it later",
+            "make it so that later slips print too",
+            "let's look at it later, first tell me what this is",
+        ] {
+            assert_eq!(told(other, answer), None, "{other}");
+        }
     }
 
     #[test]
     fn one_side_of_a_question_is_taken() {
         let answer = "The slip is long.\n\nWant me to shorten the slip in this release, or file an issue for it?";
         assert!(told("file an issue, low priority", answer).unwrap().ends_with("for it? → file an issue, low priority"));
-        for other in ["which issue is that?", "the drawer is open again", "shorten the slip or file an issue, as you like"] {
+        for other in [
+            "which issue is that?",
+            "the drawer is open again",
+            "I don't like this release",
+            "shorten the slip or file an issue, as you like",
+        ] {
             assert_eq!(told(other, answer), None, "{other}");
         }
     }

@@ -207,7 +207,12 @@ fn an_option_is_taken_by_a_verdict_in_the_middle_of_a_prompt() {
     ] {
         assert_eq!(told(said), second, "{said}");
     }
-    for other in ["for #2, is the drawer still open?", "the slip of till 2 is right there"] {
+    for other in [
+        "for #2, is the drawer still open?",
+        "the slip of till 2 is right there",
+        "I think 2 is better left out",
+        "I think 2 is the right number of tills",
+    ] {
         assert_eq!(told(other), None, "{other}");
     }
     let lettered = "A lost slip:\n\n**A) Note it**\n**B) Stop the till**\n\nWhich one do you prefer?";
@@ -219,6 +224,9 @@ fn an_option_is_taken_by_a_verdict_in_the_middle_of_a_prompt() {
 fn a_list_of_the_users_own_chooses_nothing_of_what_was_done() {
     let done = "Done:\n1. New page for the tills - added the address\n2. New page for the carts\n\nBoth are short.";
     assert!(resolve_all("1. Strengthen the till - added checks for the slip", done).is_empty());
+    let offered = "Options:\n1. **Round the sum** of the cart\n2. **Round each line** of the cart\n\nTell me which one.";
+    let said = "1. Round the sum, it is what the shop in the north does";
+    assert_eq!(resolve_all(said, offered)[0].what, "Round the sum of the cart");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! How a prompt begins a turn, and what it says of the work before it.
 
 use super::awaited::Awaited;
+use super::rulings::Answers;
 use super::{MAX_REQUEST_CHARS, State};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -83,6 +84,8 @@ impl State {
         settled: &mut Vec<Draft>,
     ) {
         let agreed_by = SaidBy::agreed_by(is_from_program);
+        // Whoever interrupts the agent answers nothing that it asked before.
+        let asked = if self.interrupted { None } else { options::asked(&self.last_answer) };
         self.user_changes_mind(prompt, source, settled);
         if !self.record_late_answer(prompt, source, settled) {
             let answers_last = self.weighed.is_empty()
@@ -99,7 +102,8 @@ impl State {
         if !is_from_program {
             self.record_settled(prompt, about, source, settled);
             if self.turns > 1 {
-                self.record_rulings(prompt, about, "", source, settled);
+                let answers = asked.as_deref().map_or(Answers::Work, Answers::Question);
+                self.record_rulings(prompt, about, answers, source, settled);
             }
         }
         if let Some(plan) = human::plan(prompt).map(commits::unwrapped) {

@@ -1,5 +1,6 @@
 //! What the user types while the agent works.
 
+use super::rulings::Answers;
 use super::{MAX_REQUEST_CHARS, State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -109,7 +110,7 @@ impl State {
         }
         self.record_directives(&text, &about, source, settled);
         self.record_settled(&text, &about, source, settled);
-        self.record_rulings(&text, &about, "", source, settled);
+        self.record_rulings(&text, &about, Answers::Work, source, settled);
         self.request_while_busy(&text, source, settled);
         if !self.is_recorded(source, false) {
             self.record_remark(&text);

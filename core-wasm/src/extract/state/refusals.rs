@@ -1,6 +1,7 @@
 //! Calls of tools that the user refused.
 
 use super::State;
+use super::rulings::Answers;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::commits;
 use crate::extract::failures;
@@ -38,7 +39,8 @@ impl State {
             let about = self.topic().to_owned();
             self.record_directives(&reason, &about, source, settled);
             self.record_steering(&reason, what.trim(), source, settled);
-            self.record_rulings(&reason, &about, what.trim(), source, settled);
+            let is_text = matches!(tool_use.tool, Tool::Edit | Tool::Plan);
+            self.record_rulings(&reason, &about, Answers::Refused { what: what.trim(), is_text }, source, settled);
             if !self.is_recorded(source, tool_use.tool == Tool::Plan) {
                 self.record_remark(&reason);
             }

@@ -8,12 +8,22 @@ use super::directives::MAX_ABOUT_CHARS;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
-use crate::extract::options;
 use crate::said_by::SaidBy;
 use crate::text;
 
 /// The maximum length of what a ruling is about, in characters.
 pub(super) const MAX_RULING_ABOUT: usize = 100;
+
+/// What the user answers with a ruling.
+#[derive(Clone, Copy)]
+pub(super) enum Answers<'a> {
+    /// Nothing but the work.
+    Work,
+    /// The question with which the agent ended right before.
+    Question(&'a str),
+    /// A call that the user refused. `is_text` says whether it is an edit or a plan.
+    Refused { what: &'a str, is_text: bool },
+}
 
 impl State {
     /// Records what the user settles in passing, with what was asked for before if it only points there.
@@ -52,11 +62,15 @@ impl State {
         &mut self,
         said: &str,
         about: &str,
-        refused: &str,
+        answers: Answers<'_>,
         source: &LineRef,
         settled: &mut Vec<Draft>,
     ) {
         let labels = self.labels();
+        let (refused, is_text) = match answers {
+            Answers::Refused { what, is_text } => (what, is_text),
+            _ => ("", false),
+        };
         // What was taken from the same words in another way tells them better.
         let of_words = |memory: &&SessionMemory| memory.source.uuid == source.uuid;
         if self.memories.live().filter(of_words).any(|memory| memory.kind == "decision") {
@@ -65,8 +79,8 @@ impl State {
         let mut rulings = human::rulings(said);
         if rulings.is_empty() && !refused.is_empty() {
             rulings.extend(human::replacement(said));
-            // What is said to a command mostly is the next step.
-            if rulings.is_empty() && !refused.starts_with('`') {
+            // What is said to another call mostly is the next step.
+            if rulings.is_empty() && is_text {
                 rulings.extend(human::wishes(said));
             }
         }
@@ -81,8 +95,12 @@ impl State {
                 continue;
             }
             let key = format!("ruling:{:08x}", text::hash(&ruling.said));
-            let asked = self.asked_before(&ruling.said, said).filter(|_| refused.is_empty());
-            let about = asked.map_or_else(|| self.about(&ruling.said, said, about), Cow::Owned);
+            let about = match answers {
+                Answers::Question(question) if is_first(&ruling.said, said) => {
+                    Cow::Owned(format!("{}: {question}", SaidBy::Agent.word()))
+                }
+                _ => self.about(&ruling.said, said, about),
+            };
             let about = Some(about).filter(|about| !about.is_empty() && ruling.points);
             let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
             let what = match about {
@@ -110,17 +128,15 @@ impl State {
         }
     }
 
-    /// Returns the question with which the agent ended before a prompt, if what is said stands first in the prompt: that is what it answers.
-    fn asked_before(&self, said: &str, prompt: &str) -> Option<String> {
-        let is_first = text::first_sentence(prompt).is_some_and(|first| first.starts_with(said) || said.starts_with(&first));
-        let question = options::asked(&self.last_answer).filter(|_| is_first)?;
-        Some(format!("{}: {question}", SaidBy::Agent.word()))
-    }
-
     /// Records what the user asked to be so, now that the agent changed files for it.
     pub(super) fn rulings_followed(&mut self, settled: &mut Vec<Draft>) {
         for memory in std::mem::take(&mut self.asked_rulings) {
             self.memories.add(memory, settled);
         }
     }
+}
+
+/// Returns whether what is said stands first in a prompt.
+fn is_first(said: &str, prompt: &str) -> bool {
+    text::first_sentence(prompt).is_some_and(|first| first.starts_with(said) || said.starts_with(&first))
 }
