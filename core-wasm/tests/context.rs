@@ -386,22 +386,6 @@ fn what_came_back_in_several_sessions_is_told_once_and_before_what_happened_once
 }
 
 #[test]
-fn a_fault_that_the_last_session_mended_in_the_code_is_no_trap() {
-    let mended = "Slips came out twice: Fixed by filtering those that were printed";
-    let trap = "The till did not start: Fixed by restarting with `TILL_HOST=10.0.0.3`";
-    let mut fake = project();
-    for (id, said) in [("m", mended), ("t", trap)] {
-        fake.memories.push(of_session("last", memory(id, "error_fix", 0.5, said)));
-        if let Some(notes) = fake.sessions.iter_mut().find(|it| it.id == "last").and_then(|it| it.notes.as_mut()) {
-            notes.learnings.push(said.into());
-        }
-    }
-    let text = shown("startup", &fake).text;
-    assert!(!text.contains(mended), "{text}");
-    assert!(text.contains(trap), "{text}");
-}
-
-#[test]
 fn what_was_saved_on_purpose_is_no_routine() {
     let saved = |id: &str, memory: Memory| Memory { id: id.into(), session_id: String::new(), ..memory };
     let mut by_agent = memory("3", "decision", 0.5, "The lid stays open");

@@ -207,9 +207,8 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, later: &Late
         let times = times(&trouble);
         let is_recent = sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == best.memory.session_id);
         let factor = match best.is_explained() {
-            _ if is_saved(best.memory) => 1.0,
+            _ if told.is_some() || is_saved(best.memory) => 1.0,
             _ if times == 1 && best.is_mended_for_good() => 0.0,
-            _ if told.is_some() => 1.0,
             _ if times == 1 && best.is_slip() && !best.is_left_open() && !best.is_bypassed => UNEXPLAINED,
             false if best.is_routine() && times < ROUTINE => 0.0,
             _ if times > 1 => 1.0,
@@ -505,12 +504,6 @@ impl<'m> Lesson<'m> {
     }
 }
 
-/// Returns whether a memory tells a fault of the code and the change that mended it, and nobody saved it on purpose: that is no trap any
-/// more.
-pub(super) fn is_mended(memory: &Memory) -> bool {
-    !is_saved(memory) && Lesson::of(memory).is_mended_for_good()
-}
-
 /// Returns whether a text tells a fault and how the code was changed for it.
 fn tells_mended_code(said: &str) -> bool {
     const ENDED: [&str; 8] = [
@@ -549,14 +542,10 @@ fn tells_mended_code(said: &str) -> bool {
         "추가",
         "追加",
     ];
-    const DEMANDS: [&str; 8] = ["must", "never", "always", "requires", "require", "needs", "cycle", "ci"];
     const PRACTICES: [&str; 6] = ["before running", "path", "environment", "restart", "env", "flag"];
     // The places in it are those in the text.
     let lower = said.to_ascii_lowercase();
-    // What something needs or does not have, and what holds only elsewhere, will be met again.
-    let is_met_again =
-        text::contains_any_words(&lower, &DEMANDS) || text::contains_any(&lower, &["doesn't provide", "circular"]);
-    if signs::tells_limit(&lower) || is_met_again {
+    if signs::tells_limit(&lower) || text::contains_any_words(&lower, &["must", "never", "always", "requires", "require"]) {
         return false;
     }
     let labelled = LABELS.iter().filter_map(|label| lower.rfind(label).map(|at| at + label.len())).max();

@@ -136,11 +136,7 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) 
     }
     let is_told = |memory: &&Memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other) && !is_routine(memory);
     for memory in stored.iter().filter(is_told) {
-        if earlier::is_mended(memory) {
-            page.leave_out(memory);
-        } else {
-            page.add_memory(memory, 1.0);
-        }
+        page.add_memory(memory, 1.0);
     }
 }
 
@@ -423,10 +419,7 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
         let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
         page.add(SectionKind::Decisions, Entry::new(&text, 0.6).with_place(place).with_key(&decision.what));
     }
-    let mended: Vec<&Memory> = stored.iter().filter(|memory| earlier::is_mended(memory)).collect();
-    let is_mended =
-        |said: &String| mended.iter().any(|memory| memory.title == *said || text::one_line(&memory.content) == *said);
-    for (importance, learning) in by_recency(0.6, &notes.learnings).filter(|(_, said)| !is_mended(said)) {
+    for (importance, learning) in by_recency(0.6, &notes.learnings) {
         page.add(SectionKind::WatchOut, Entry::new(learning, importance));
     }
     for (importance, rule) in by_recency(0.85, &notes.preferences) {
