@@ -13,8 +13,8 @@ mod tests;
 mod verdict;
 
 pub(crate) use class::{
-    Class, class, does_one_thing, is_rewording, main_segment, may_check, may_fix, mends, picks_tests, pipes_into_program,
-    purpose, runs_tests, same_purpose, targets, test_script, test_suites, whole_checks,
+    Class, all_checks, class, does_one_thing, is_rewording, main_segment, may_check, may_fix, mends, picks_tests,
+    pipes_into_program, purpose, runs_tests, same_purpose, targets, test_script, test_suites, whole_checks,
 };
 pub(crate) use complaint::{Complaint, Reason, complaint, imports, names_program};
 pub(crate) use effects::{editor, file_effects};
