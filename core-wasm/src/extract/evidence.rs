@@ -132,6 +132,12 @@ impl Evidence {
         self.has_checked = true;
     }
 
+    /// Records that a sub-agent worked, which may have run all checks and looked at the continuous integration.
+    pub(super) fn agent_ran(&mut self) {
+        self.may_have_run_all();
+        self.is_push_unseen = false;
+    }
+
     /// Records that all checks may have been run: by a hook, by a sub-agent, or elsewhere.
     pub(super) fn may_have_run_all(&mut self) {
         self.has_checked = true;
@@ -210,6 +216,7 @@ impl Evidence {
             (self.ci, self.is_ci_old) = (verdict, false);
             self.may_have_run_all();
         }
+        self.ran_again(command, output);
         if commands::runs_in_background(output) {
             return;
         }
@@ -257,15 +264,28 @@ impl Evidence {
         }
     }
 
+    /// Forgets what checks said before the last change if a command line runs them again, whatever comes of it: a pipe may hide
+    /// that, it may come later, or they may see some files only.
+    fn ran_again(&mut self, command: &str, output: &str) {
+        let runs_all = commands::whole_checks(command).iter().any(|name| OF_ALL.contains(name));
+        if runs_all || commands::hook_reports(command, output) {
+            self.checks.retain(|check| !check.is_old);
+        }
+        let mut names = commands::all_checks(command);
+        // A suite has a name that stands for nothing else, in a loop too.
+        names.extend(command.split([' ', '"', '\'', ';', '\n']).filter(|word| word.contains(':')));
+        names.extend((commands::runs_tests(command) == Some(false)).then_some("tests"));
+        self.checks.retain(|check| !check.is_old || names.iter().all(|name| purpose(name) != purpose(&check.name)));
+    }
+
     /// Records that all tests passed, of which nobody knows how many there are.
     fn passed_without_counts(&mut self) {
         self.tests_ran();
         self.checks.push(Check { name: "tests".to_owned(), passed: true, ..Check::default() });
     }
 
-    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is. `has_pull_request` says whether
-    /// there is one that the continuous integration checks.
-    pub(super) fn items(&self, push: Push, has_pull_request: bool, labels: &Labels) -> Vec<String> {
+    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is.
+    pub(super) fn items(&self, push: Push, labels: &Labels) -> Vec<String> {
         let (old, new): (Vec<&Check>, Vec<&Check>) = self.checks.iter().partition(|check| check.is_old);
         let verdict = |check: &Check| match (check.passed, check.failed) {
             (true, true) => format!("{}: {}", check.name, labels.mixed),
@@ -299,9 +319,7 @@ impl Evidence {
             items.push(format!("CI: {}{age}", self.ci));
         } else if self.ci.contains("fail") {
             items.push(labels.ci_before_push.replace("{}", &self.ci));
-        }
-        let is_of_request = has_pull_request && !matches!(self.pushed_to.as_str(), "main" | "master");
-        if has_pushed && self.is_push_unseen && (self.has_looked_at_ci || is_of_request) {
+        } else if has_pushed && self.is_push_unseen && self.has_looked_at_ci {
             items.push(labels.ci_not_since.to_owned());
         }
         if self.has_changed_for_comments && !self.has_answered_comments {
@@ -316,7 +334,7 @@ impl Evidence {
             self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && is_meant(&check.name))
         };
         let is_test = |name: &str| name.starts_with("test") || name.starts_with("e2e");
-        let runs_tests = || !self.are_tests_old || passes(&is_test);
+        let runs_tests = || !self.are_tests_old || passes(&|it| it == SOME_TESTS || is_test(it));
         FORMATTERS.contains(&name)
             || passes(&|it| purpose(it) == purpose(name))
             || passes(&|it| OF_ALL.contains(&it))
@@ -364,7 +382,7 @@ mod tests {
     use crate::text::Language;
 
     fn items(evidence: &Evidence) -> Vec<String> {
-        evidence.items(Push::Unknown, false, labels(Language::English))
+        evidence.items(Push::Unknown, labels(Language::English))
     }
 
     #[test]
@@ -385,9 +403,9 @@ mod tests {
         evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         assert_eq!(items(&evidence), ["lint: pass", "typecheck: pass", "pushed to `cart`"]);
-        assert_eq!(evidence.items(Push::Missing, false, labels(Language::English)).len(), 2);
+        assert_eq!(evidence.items(Push::Missing, labels(Language::English)).len(), 2);
         let quiet = Evidence::default();
-        assert_eq!(quiet.items(Push::Made, false, labels(Language::English)), ["pushed"]);
+        assert_eq!(quiet.items(Push::Made, labels(Language::English)), ["pushed"]);
         evidence.command_ran("bun run lint", "", false, true);
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
         evidence.command_ran("bun run lint", "", true, false);
@@ -442,14 +460,38 @@ mod tests {
         assert_eq!(items(&evidence), ["golangci-lint: pass"], "no code was changed");
         evidence.file_changed(true, true);
         evidence.command_ran("npx tsc --noEmit", "", true, false);
-        assert_eq!(items(&evidence)[1], "not run since the last edit: lint, build, test:integration, golangci-lint");
+        assert_eq!(items(&evidence)[1], "not run since the last edit: build, test:integration, golangci-lint");
         let mut all = evidence.clone();
         all.command_ran("bun run verify", "", true, false);
         assert_eq!(items(&all), ["tsc: pass", "verify: pass"]);
         evidence.command_ran("bun run lint", "Command running in background with ID: 1", true, false);
-        assert_eq!(items(&evidence)[0], "tsc: pass", "what it says comes later");
+        assert_eq!(
+            items(&evidence),
+            ["tsc: pass", "not run since the last edit: build, test:integration"],
+            "it comes later"
+        );
         evidence.may_have_run_all();
         assert_eq!(items(&evidence), ["tsc: pass"], "a sub-agent may have run them");
+    }
+
+    #[test]
+    fn a_check_that_ran_again_is_not_told_as_not_run() {
+        let mut before = Evidence::default();
+        before.command_ran("mise run lint && mise run test:till", "", true, false);
+        before.command_ran("go test ./...", "ok  \texample.org/till\t0.2s", true, false);
+        before.file_changed(true, true);
+        for (again, output, rest) in [
+            ("golangci-lint run ./cart/...", "", "test:till, tests"),
+            ("go test ./cart/... | tail -3", "", "lint, test:till"),
+            ("for i in 1 2; do mise run test:till; done; mise run lint", "", "tests"),
+            ("go test ./...", "Command running in background with ID: 1", "lint, test:till"),
+        ] {
+            let mut evidence = before.clone();
+            evidence.command_ran(again, output, false, false);
+            assert_eq!(items(&evidence), [format!("not run since the last edit: {rest}")], "{again}");
+        }
+        before.command_ran("git commit -m x", "$ tsc --noEmit\n[cart 1a2b3c4] x", true, false);
+        assert!(items(&before).is_empty(), "the hook ran something");
     }
 
     #[test]
@@ -458,16 +500,17 @@ mod tests {
         let push = |evidence: &mut Evidence| {
             evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         };
-        let with_request = |evidence: &Evidence| evidence.items(Push::Made, true, labels(Language::English));
         push(&mut evidence);
         assert_eq!(items(&evidence), ["pushed to `cart`"], "there may be no CI");
-        assert_eq!(with_request(&evidence), ["pushed to `cart`", "CI not looked at since"]);
         evidence.command_ran("gh pr checks 7", "no checks reported", true, false);
-        assert_eq!(with_request(&evidence), ["pushed to `cart`"]);
+        assert_eq!(items(&evidence), ["pushed to `cart`"]);
         push(&mut evidence);
         assert_eq!(items(&evidence), ["pushed to `cart`", "CI not looked at since"]);
-        evidence.merged();
-        assert_eq!(items(&evidence), ["pushed to `cart`"]);
+        for seen in [Evidence::merged, Evidence::agent_ran] {
+            let mut evidence = evidence.clone();
+            seen(&mut evidence);
+            assert_eq!(items(&evidence), ["pushed to `cart`"]);
+        }
     }
 
     #[test]
@@ -531,10 +574,7 @@ mod tests {
             evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         };
         push(&mut evidence);
-        assert_eq!(
-            items(&evidence),
-            ["pushed to `cart`", "CI before the last push: 1 pass, 1 fail (test)", "CI not looked at since"]
-        );
+        assert_eq!(items(&evidence), ["pushed to `cart`", "CI before the last push: 1 pass, 1 fail (test)"]);
         evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
         push(&mut evidence);
         let pushed = ["pushed to `cart`", "CI not looked at since"];

@@ -170,8 +170,7 @@ pub(super) fn unticked(description: &str) -> Vec<PlannedCheck> {
         if !is_box || is_for_reviewers {
             continue;
         }
-        let commands = line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
-        found.add(&text::plain(&line["- [ ] ".len()..]), commands, true);
+        found.add(&text::plain(&line["- [ ] ".len()..]), commands_in(line), true);
     }
     found.checks
 }
@@ -199,8 +198,7 @@ impl Verification {
     fn prose(&mut self, line: &str) {
         // A name such as `manual_commit.go` does not make a check manual.
         let lower = line.split('`').step_by(2).collect::<String>().to_lowercase();
-        let commands: Vec<String> =
-            line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
+        let commands: Vec<String> = commands_in(line);
         for command in &commands {
             self.run(command);
         }
@@ -266,6 +264,12 @@ impl Verification {
     }
 }
 
+/// Returns the code of a line that may be a command. `<!-- merged -->` is none.
+fn commands_in(line: &str) -> Vec<String> {
+    let begins = |code: &str| code.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '$'));
+    line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ') && begins(code)).map(str::to_owned).collect()
+}
+
 /// Returns the words of a command before its first option.
 fn without_options(command: &str) -> Vec<&str> {
     command.split_whitespace().take_while(|word| !word.starts_with('-')).collect()
@@ -293,6 +297,13 @@ mod tests {
 
     fn checks(plan: &str) -> Vec<String> {
         verification(plan).0.into_iter().map(|check| check.text).collect()
+    }
+
+    #[test]
+    fn a_comment_in_quotes_is_no_command() {
+        let plan = "## Verification\n1. Manual test: merge both files and see that `<!-- from the till -->` is gone";
+        let (checks, _) = verification(plan);
+        assert!(checks.len() == 1 && !checks[0].is_made_by("grep '<!-- from the till -->' out.md"), "{checks:?}");
     }
 
     #[test]

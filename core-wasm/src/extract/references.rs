@@ -244,7 +244,9 @@ pub(super) fn reads_comments(command: &str, output: &str) -> bool {
             || (of_view && text::contains_any(segment, &["comments", "reviews"]))
             || segment.contains("reviewThreads")
     };
-    let says_something = !matches!(output.trim(), "" | "[]" | "(Bash completed with no output)");
+    let is_empty = |field: &str| !command.contains(field) || output.contains(&format!("\"{field}\":[]"));
+    let has_none = command.contains("gh pr view") && output.contains(":[]") && is_empty("comments") && is_empty("reviews");
+    let says_something = !has_none && !matches!(output.trim(), "" | "[]" | "(Bash completed with no output)");
     says_something && !writes_comment(command) && commands::segments(command).iter().any(reads)
 }
 
@@ -378,6 +380,7 @@ mod tests {
         let read = |command: &str| reads_comments(command, "[{}]");
         assert!(read("gh api repos/o/shop/pulls/7/comments --jq '.[].body'") && read("gh pr view 7 --json title,reviews"));
         assert!(!reads_comments("gh api repos/o/shop/pulls/7/comments", "[]"));
+        assert!(!reads_comments("gh pr view 7 --json comments,reviews", r#"{"comments":[],"reviews":[]}"#));
         for answers in ["gh api repos/o/shop/pulls/7/comments/1/replies -f body='Fixed'", "gh pr comment 7 --body x"] {
             assert!(!read(answers) && writes_comment(answers), "{answers}");
         }

@@ -193,15 +193,21 @@ pub(crate) fn does_one_thing(command: &str) -> bool {
 
 /// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
 pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
-    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
     let is_file = |word: &&str| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./...");
-    segments(command)
-        .into_iter()
-        .filter(is_check)
-        .map(|segment| words(segment).collect::<Vec<_>>())
+    words_of_checks(command)
         .filter(|words| !words.iter().skip(1).any(is_file))
         .filter_map(|words| check_name(&words))
         .collect()
+}
+
+/// Returns the names of the linters, type checkers and builds that a command line runs, be it over some files only.
+pub(crate) fn all_checks(command: &str) -> Vec<&str> {
+    words_of_checks(command).filter_map(|words| check_name(&words)).collect()
+}
+
+fn words_of_checks(command: &str) -> impl Iterator<Item = Vec<&str>> {
+    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
+    segments(command).into_iter().filter(is_check).map(|segment| words(segment).collect())
 }
 
 /// Returns the names of the scripts of tests beside the main one that a command line runs as a whole: `test:integration`.

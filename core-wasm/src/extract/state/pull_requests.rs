@@ -62,11 +62,6 @@ impl State {
         }
     }
 
-    /// Returns whether there is a pull request, the session's own or the only one that it handled, that is not known to be merged.
-    pub(in crate::extract) fn has_open_pull_request(&self) -> bool {
-        self.known_pull_request().is_some_and(|number| !self.merged.contains(&number))
-    }
-
     /// Records that a pull request is merged.
     pub(super) fn pull_request_merged(&mut self, number: u32) {
         self.open_points.pull_request_merged(number);

@@ -67,7 +67,7 @@ impl State {
                 self.plan_taken_up(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Agent if !is_error => {
-                self.evidence.may_have_run_all();
+                self.evidence.agent_ran();
                 self.failures.others_worked();
                 self.record_report(&transcript::result_text(content), &line_ref(line), settled);
             }
