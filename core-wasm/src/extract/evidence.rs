@@ -284,8 +284,9 @@ impl Evidence {
         self.checks.push(Check { name: "tests".to_owned(), passed: true, ..Check::default() });
     }
 
-    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is.
-    pub(super) fn items(&self, push: Push, labels: &Labels) -> Vec<String> {
+    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is. `has_pull_request` says whether
+    /// the branch has one that is open.
+    pub(super) fn items(&self, push: Push, has_pull_request: bool, labels: &Labels) -> Vec<String> {
         let (old, new): (Vec<&Check>, Vec<&Check>) = self.checks.iter().partition(|check| check.is_old);
         let verdict = |check: &Check| match (check.passed, check.failed) {
             (true, true) => format!("{}: {}", check.name, labels.mixed),
@@ -319,7 +320,7 @@ impl Evidence {
             items.push(format!("CI: {}{age}", self.ci));
         } else if self.ci.contains("fail") {
             items.push(labels.ci_before_push.replace("{}", &self.ci));
-        } else if has_pushed && self.is_push_unseen && self.has_looked_at_ci {
+        } else if has_pushed && self.is_push_unseen && (self.has_looked_at_ci || has_pull_request) {
             items.push(labels.ci_not_since.to_owned());
         }
         if self.has_changed_for_comments && !self.has_answered_comments {
@@ -382,7 +383,7 @@ mod tests {
     use crate::text::Language;
 
     fn items(evidence: &Evidence) -> Vec<String> {
-        evidence.items(Push::Unknown, labels(Language::English))
+        evidence.items(Push::Unknown, false, labels(Language::English))
     }
 
     #[test]
@@ -403,9 +404,9 @@ mod tests {
         evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         assert_eq!(items(&evidence), ["lint: pass", "typecheck: pass", "pushed to `cart`"]);
-        assert_eq!(evidence.items(Push::Missing, labels(Language::English)).len(), 2);
+        assert_eq!(evidence.items(Push::Missing, false, labels(Language::English)).len(), 2);
         let quiet = Evidence::default();
-        assert_eq!(quiet.items(Push::Made, labels(Language::English)), ["pushed"]);
+        assert_eq!(quiet.items(Push::Made, false, labels(Language::English)), ["pushed"]);
         evidence.command_ran("bun run lint", "", false, true);
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
         evidence.command_ran("bun run lint", "", true, false);
@@ -502,6 +503,8 @@ mod tests {
         };
         push(&mut evidence);
         assert_eq!(items(&evidence), ["pushed to `cart`"], "there may be no CI");
+        let of_request = evidence.items(Push::Made, true, labels(Language::English));
+        assert_eq!(of_request, ["pushed to `cart`", "CI not looked at since"]);
         evidence.command_ran("gh pr checks 7", "no checks reported", true, false);
         assert_eq!(items(&evidence), ["pushed to `cart`"]);
         push(&mut evidence);

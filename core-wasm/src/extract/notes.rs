@@ -616,7 +616,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         };
         all.push(("commit-size".to_owned(), format!("{files} {noun}, +{added} −{removed}{more}")));
     }
-    let evidence = state.evidence.items(state.undone.push(), state.labels());
+    let evidence = state.evidence.items(state.undone.push(), state.has_open_pull_request(), state.labels());
     if !evidence.is_empty() {
         all.push(("evidence".to_owned(), evidence.join("; ")));
     }

@@ -11,6 +11,11 @@ use crate::said_by::SaidBy;
 use crate::text;
 
 impl State {
+    /// Returns whether there is a pull request, the session's own or the only one that it handled, that is not known to be merged.
+    pub(in crate::extract) fn has_open_pull_request(&self) -> bool {
+        self.known_pull_request().is_some_and(|number| !self.merged.contains(&number))
+    }
+
     /// Records the pull request that a command opened or described.
     pub(super) fn pull_request_written(&mut self, tool_use: &ToolUse, output: &str, failed: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
