@@ -859,6 +859,26 @@ fn what_was_only_proposed_is_no_outcome() {
 }
 
 #[test]
+fn what_came_since_the_work_stands_behind_the_outcome() {
+    let mut notes = SessionNotes {
+        outcome: "The till rounds the total once.".into(),
+        done: strings([
+            "The slip of the night is printed twice, because both tills of the shop read one queue.",
+            "The drawer below the till has no lock, because the shop never ordered one for the night.",
+            "The drawer needs a second lock, and the key of that should hang in the back of the shop.",
+        ]),
+        ..empty_notes()
+    };
+    let attributes = [("found", "0 1 2"), ("since", "2"), ("since-proposed", "yes")];
+    notes.attributes = attributes.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let lines = lines_about(notes);
+    let at = lines.iter().position(|line| line.starts_with("- Outcome: ")).unwrap();
+    assert!(lines[at + 1].starts_with("- Then: The drawer below"), "{lines:#?}");
+    assert!(lines[at + 2].starts_with("- Then proposed, not done: The drawer needs"), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("- Found: The slip")), "{lines:#?}");
+}
+
+#[test]
 fn the_end_of_a_session_stands_before_the_turns_that_led_to_it() {
     let mut notes = SessionNotes {
         original_request: "Why are totals off by a cent?".into(),

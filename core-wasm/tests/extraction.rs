@@ -1850,6 +1850,54 @@ fn a_turn_that_changed_nothing_has_found_something() {
 }
 
 #[test]
+fn what_is_only_answered_after_the_work_is_told_as_what_came_since() {
+    let ended = |asked: &str, answer: &str| {
+        let mut script = Script::default();
+        script
+            .human("Round the total of the cart to cents, after the tax was added.")
+            .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+            .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.")
+            .human(asked)
+            .agent(answer);
+        let outcome = script.outcome();
+        let is_work = outcome.notes.outcome.starts_with("`cartTotal()`");
+        (is_work, attribute(&outcome, "since").to_owned(), attribute(&outcome, "since-proposed").to_owned())
+    };
+    let told = |since: &str, proposed: &str| (true, since.to_owned(), proposed.to_owned());
+    let slip = "`printSlip()` in `src/slip.ts` reads the total of the drawer once, before the till of the night is opened.";
+    for asked in ["How does the slip know the total?", "how can I try the slip?"] {
+        assert_eq!(ended(asked, slip), told("1", ""), "{asked}");
+    }
+    let offer = format!("{slip} I suggest reading it twice. Want me to change that?");
+    assert_eq!(ended("Make the slip of the night safer.", &offer), told("1", "yes"));
+    let commit = format!("{slip} Want me to commit?");
+    assert_eq!(ended("How does the slip know the total?", &commit), told("1", ""));
+    assert!(!ended("Why is the slip of the night wrong? It crashes.", slip).0, "a fault is of what there is at the end");
+}
+
+#[test]
+fn only_the_latest_findings_are_kept() {
+    let mut script = Script::default();
+    for (asked, found) in [
+        ("Who opens the drawer?", "`openDrawer()` in `src/drawer.ts` opens it whenever the till asks the server for coins."),
+        ("Where is the slip printed?", "The printer in the cellar prints it: `src/printer.ts` knows only that address."),
+        ("What does the scale send?", "`readScale()` in `src/scale.ts` gets grams, and rounds them up to ten of these."),
+        ("Which tray is emptied first?", "The left one, since `src/tray.ts` sorts both by the weight of their coins."),
+        ("When does the lamp go on?", "At closing time, if `isDark()` in `src/lamp.ts` says so or somebody knocks."),
+    ] {
+        script.human(asked).agent(found);
+    }
+    script
+        .human("Round the total of the cart to cents, after the tax was added.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.");
+    let outcome = script.outcome();
+    assert_eq!(attribute(&outcome, "found"), "0 1 2");
+    let done = outcome.notes.done;
+    assert!(done[0].contains("`readScale()`") && done[2].contains("`isDark()`"), "{done:?}");
+}
+
+#[test]
 fn what_the_user_took_back_is_not_told() {
     let mut script = Script::default();
     script

@@ -121,7 +121,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
     if since > 0 {
         attributes.push(("since".to_owned(), since.to_string()));
-        if results.last().is_some_and(|said| is_left_proposed(state, said)) {
+        if results.last().is_some_and(|said| is_left_proposed(&state.open_question, said)) {
             attributes.push(("since-proposed".to_owned(), "yes".to_owned()));
         }
     }
@@ -225,22 +225,14 @@ fn makes_proposal(answer: &str) -> bool {
     text::sentences(answer).iter().any(|said| signs::makes_proposal(&said.to_lowercase()))
 }
 
-/// Returns whether an answer is the last one, and proposes something or ended with the question whether to do it.
-fn is_left_proposed(state: &State, answer: &str) -> bool {
-    const OFFERS: [&str; 10] = [
-        "want me to",
-        "like me to",
-        "should i",
-        "shall i",
-        "should we",
-        "shall we",
-        "할까요",
-        "드릴까요",
-        "ましょうか",
-        "要我",
-    ];
-    let question = state.open_question.to_lowercase();
-    !question.is_empty() && (text::contains_any(&question, &OFFERS) || makes_proposal(answer))
+/// Returns whether an answer proposes something that is still to be done, given the question behind it that nobody answered. To offer a
+/// commit proposes no work.
+fn is_left_proposed(open_question: &str, answer: &str) -> bool {
+    const OFFERS: [&str; 6] = ["want me to", "like me to", "shall i", "할까요", "ましょうか", "要我"];
+    const CHORES: [&str; 7] = ["commit", "push", "커밋", "푸시", "コミット", "プッシュ", "提交"];
+    let question = open_question.to_lowercase();
+    let offers = text::contains_any(&question, &OFFERS) && !text::contains_any(&question, &CHORES);
+    !question.is_empty() && (offers || makes_proposal(without_quote(answer)))
 }
 
 /// What a turn gave.
@@ -259,7 +251,10 @@ impl Given {
         // An answer may sum up what earlier turns did.
         let names_changed = |name: &&str| state.files.paths().any(|path| files::is_named(path, name));
         let sums_up = || vanished::files_in(line).filter(names_changed).count() >= MIN_SUMMED_FILES;
-        let tells_deed = || standing::is_deed(&line.to_lowercase()) && (turn.acted || sums_up());
+        let lower = line.to_lowercase();
+        let tells_deed = || {
+            (standing::is_own_deed(&lower) && (turn.acted || sums_up())) || (turn.acted && standing::tells_polite_deed(line))
+        };
         if turn.edited && !turn.built && !turn.committed {
             Given::Document
         } else if !(turn.has_work() || tells_deed()) {
@@ -411,7 +406,7 @@ fn with_larger_work(
     labels: &Labels,
 ) -> String {
     let is_work = |at: usize| turns[at].edited && !turns[at].is_taken_back;
-    let is_small = |said: &str| said.rsplit(ARROW).next().unwrap_or_default().chars().count() < MIN_END_CHARS;
+    let is_small = |said: &str| without_quote(said).chars().count() < MIN_END_CHARS;
     if !is_work(at) || turns[at].committed || !is_small(&end) {
         return end;
     }
@@ -492,11 +487,20 @@ fn with_quoted_user(turn: &TurnResult, line: String) -> String {
 
 /// Puts what the user said before the result of a turn behind it.
 fn with_user_behind(line: String) -> String {
-    let quoted = line.strip_prefix(QUOTE).and_then(|line| line.split_once(&format!("{END_OF_QUOTE}{ARROW}")));
-    match quoted {
+    match split_quote(&line) {
         Some((said, rest)) => format!("{} ({QUOTE}{said}{END_OF_QUOTE})", rest.trim_end_matches(['.', '。'])),
         None => line,
     }
+}
+
+/// Returns the result of a turn without the quoted words of the user before it.
+fn without_quote(line: &str) -> &str {
+    split_quote(line).map_or(line, |(_, result)| result)
+}
+
+/// Returns the quoted words of the user before the result of a turn, and the result.
+fn split_quote(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix(QUOTE)?.split_once(&format!("{END_OF_QUOTE}{ARROW}"))
 }
 
 /// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed
@@ -699,6 +703,35 @@ mod tests {
         assert_eq!(told(large.trim(), true), format!("{} Then: Renamed the drawer.", large.trim()));
         assert_eq!(told("It rings.", true), "Renamed the drawer.", "the work before it is small, too");
         assert_eq!(told(&large, false), "Renamed the drawer.");
+    }
+
+    #[test]
+    fn only_a_turn_that_may_have_acted_did_something() {
+        let of = |acted: bool, said: &str| Given::of(&State::default(), &TurnResult { acted, ..turn(false) }, said);
+        for deed in ["Closed the issue of the till.", "カートの Issue を更新しました。", "계산대 이슈를 등록했습니다."]
+        {
+            assert_eq!((of(true, deed), of(false, deed)), (Given::Work, Given::Finding), "{deed}");
+        }
+        for found in
+            ["The till rings twice.", "Confirmed: the till rings twice.", "CI を確認しました。", "이슈를 확인했습니다."]
+        {
+            assert_eq!(of(true, found), Given::Finding, "{found}");
+        }
+        let written = TurnResult { built: true, ..turn(true) };
+        assert_eq!(Given::of(&State::default(), &written, "The till rings."), Given::Work);
+        assert_eq!(Given::of(&State::default(), &turn(true), "The till rings."), Given::Document);
+    }
+
+    #[test]
+    fn what_is_offered_at_the_end_is_left_proposed() {
+        let answer = "“I suggest red.” → The drawer has no lock.";
+        for question in ["Want me to add one?", "자물쇠를 추가할까요?", "鍵を追加しましょうか？"] {
+            assert!(is_left_proposed(question, answer), "{question}");
+        }
+        for question in ["", "Want me to commit?", "커밋할까요?", "Which lock is it?"] {
+            assert!(!is_left_proposed(question, answer), "{question}");
+        }
+        assert!(is_left_proposed("Which lock?", "I suggest a new lock."));
     }
 
     #[test]

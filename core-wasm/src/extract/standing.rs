@@ -176,6 +176,20 @@ pub(crate) fn is_deed(lower: &str) -> bool {
     is_past || matches!(first, "made" | "set" | "wrote" | "built" | "kept" | "split" | "took" | "put")
 }
 
+/// Returns whether a text in lower case opens with a deed that may have changed something: not "Confirmed that it rings".
+pub(super) fn is_own_deed(lower: &str) -> bool {
+    const LOOKS: [&str; 7] = ["confirmed", "verified", "checked", "reviewed", "investigated", "traced", "compared"];
+    is_deed(lower) && !LOOKS.iter().any(|word| text::starts_with_words(lower, word))
+}
+
+/// Returns whether a Korean or Japanese text ends a sentence with a deed that may have changed something: "更新しました".
+pub(super) fn tells_polite_deed(said: &str) -> bool {
+    const DEEDS: [&str; 3] = ["しました", "했습니다", "하였습니다"];
+    const LOOKS: [&str; 6] =
+        ["確認しました", "調査しました", "分析しました", "확인했습니다", "분석했습니다", "조사했습니다"];
+    text::sentences(said).iter().any(|it| text::contains_any(it, &DEEDS) && !text::contains_any(it, &LOOKS))
+}
+
 /// Returns whether a text in lower case, or what stands behind a label in it, says what was done: "`cart.ts`: added a total".
 pub(crate) fn tells_work(lower: &str) -> bool {
     [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(is_deed))

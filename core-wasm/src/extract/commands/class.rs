@@ -326,7 +326,7 @@ pub(crate) fn switches_files(command: &str) -> bool {
 /// Returns whether a command line may change something beside the files that the agent edits: a branch, an issue, a service. What it does
 /// not know counts as a change.
 pub(crate) fn may_change(command: &str) -> bool {
-    segments(command).into_iter().any(may_change_in)
+    segments(command).into_iter().filter_map(without_keywords).any(may_change_in)
 }
 
 fn may_change_in(segment: &str) -> bool {
@@ -357,6 +357,16 @@ fn may_change_in(segment: &str) -> bool {
         "comment", "edit", "close", "reopen", "review", "ready", "delete", "rerun", "run", "cancel", "set", "upload",
         "lock", "unlock", "pin", "transfer", "rename", "archive", "fork", "enable", "disable",
     ];
+    const BRANCH_CHANGES: &[&str] = &[
+        " checkout -b ",
+        " checkout -B ",
+        " switch -c ",
+        " switch -C ",
+        " branch -d ",
+        " branch -D ",
+        " branch -m ",
+        " branch -M ",
+    ];
     const SENDS: &[&str] = &[" -X ", " --method", " -f ", " -F ", " --field", " --raw-field", " --input"];
     let all: Vec<&str> = words(segment).collect();
     let Some((first, rest)) = all.split_first() else { return false };
@@ -368,7 +378,8 @@ fn may_change_in(segment: &str) -> bool {
         Class::Inspect if program == "gh" && subcommand == "api" => {
             text::contains_any(segment, SENDS) && !segment.contains(" GET")
         }
-        Class::Inspect if program == "gh" => rest.iter().take(2).any(|word| GH_CHANGES.contains(word)),
+        Class::Inspect | Class::Other if program == "git" && text::contains_any(segment, BRANCH_CHANGES) => true,
+        Class::Inspect if program == "gh" => rest.get(1).is_some_and(|verb| GH_CHANGES.contains(verb)),
         Class::Inspect => {
             matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch")
                 || (program == "sed" && segment.contains(" -i"))

@@ -435,14 +435,27 @@ fn the_end_of_a_task_that_failed_is_no_error() {
 
 #[test]
 fn what_may_change_something_beside_files() {
-    for command in
-        ["git push", "gh pr comment 7 --body x", "gh api repos/shop/till/issues -f title=x", "rm -rf out", "npm i till"]
-    {
+    for command in [
+        "git push",
+        "gh pr comment 7 --body x",
+        "gh run rerun 7",
+        "gh api repos/shop/till/issues -f title=x",
+        "rm -rf out",
+        "npm i till",
+        "git checkout -b till",
+        "for name in till cart; do git branch -D $name; done",
+        "if [ -d out ]; then rm -r out; fi",
+    ] {
         assert!(may_change(command), "{command}");
     }
     for command in [
         "git log --oneline && git fetch",
         "gh pr view 7 && gh api repos/shop/till/pulls/7/comments",
+        "gh run list --limit 3",
+        "git checkout main && git branch -vv",
+        "for name in till cart; do cat $name.rs; done",
+        "if [ -d out ]; then ls out; fi",
+        "",
         "cargo test -p till",
         "go list ./...",
         "cat till.rs | head",

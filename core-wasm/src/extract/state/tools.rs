@@ -44,7 +44,9 @@ impl State {
             self.failures.command_refused(&tool_use.what, &said, &tool_use.source);
             return;
         }
-        self.turn.acted |= tool_use.tool == Tool::Other && !is_error && may_act(&tool_use.name);
+        // What another agent did may stand nowhere else.
+        self.turn.acted |=
+            !is_error && (tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)));
         match tool_use.tool {
             Tool::Shell => {
                 let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
