@@ -1,13 +1,11 @@
-//! The latest verdict of each check of a session, and where its work was pushed.
+//! The latest verdict of each check of a session.
 
 use serde::{Deserialize, Serialize};
 
-use super::ci;
 use super::commands;
-use super::commits;
 use super::failures;
 use super::labels::Labels;
-use super::references;
+use super::published::Published;
 use super::undone::Push;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
@@ -35,7 +33,7 @@ struct Check {
     is_of_older_code: bool,
 }
 
-/// The verdicts of the checks.
+/// The verdicts of the checks, and what became of the work outside of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
@@ -43,10 +41,6 @@ pub(super) struct Evidence {
     checks: Vec<Check>,
     /// The scripts of tests that the session wrote and that never ran, in the order of the file.
     new_scripts: Vec<String>,
-    /// The branch to which the work was pushed last. May be empty.
-    pushed_to: String,
-    /// Whether files were changed since then.
-    is_push_old: bool,
     /// Whether files were changed since the last counts of tests.
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
@@ -61,21 +55,7 @@ pub(super) struct Evidence {
     are_tests_picked: bool,
     /// Whether all tests may have been run.
     may_have_run_all: bool,
-    /// What the continuous integration said when it was last looked at. May be empty.
-    ci: String,
-    /// Whether something was pushed since then.
-    is_ci_old: bool,
-    /// Whether the continuous integration was ever looked at, whatever it said.
-    has_looked_at_ci: bool,
-    /// Whether something was pushed since then.
-    is_push_unseen: bool,
-    /// Whether comments on a pull request were read, and whether the session ever answered some.
-    has_read_comments: bool,
-    has_answered_comments: bool,
-    /// Whether code was changed since then.
-    has_changed_for_comments: bool,
-    /// Whether files were changed since something was pushed.
-    is_ci_before_edit: bool,
+    published: Published,
 }
 
 impl Evidence {
@@ -83,9 +63,9 @@ impl Evidence {
     /// says nothing of it.
     pub(super) fn file_changed(&mut self, is_code: bool, can_run: bool) {
         self.has_code |= is_code;
-        self.has_changed_for_comments |= is_code && self.has_read_comments;
         self.checks_aged(is_code);
-        (self.are_tests_old, self.is_push_old, self.is_ci_before_edit) = (true, true, true);
+        self.published.file_changed(is_code);
+        self.are_tests_old = true;
         self.is_never_run |= can_run;
     }
 
@@ -122,8 +102,7 @@ impl Evidence {
 
     /// Records that the pull request was merged, so that nobody has to wait for what was pushed to it.
     pub(super) fn merged(&mut self) {
-        self.is_push_unseen = false;
-        self.has_changed_for_comments = false;
+        self.published.merged();
     }
 
     /// Records that somebody looked at the result in a browser or with the editor's own checks.
@@ -135,7 +114,7 @@ impl Evidence {
     /// Records that a sub-agent worked, which may have run all checks and looked at the continuous integration.
     pub(super) fn agent_ran(&mut self) {
         self.may_have_run_all();
-        self.is_push_unseen = false;
+        self.published.may_have_been_seen();
     }
 
     /// Records that all checks may have been run: by a hook, by a sub-agent, or elsewhere.
@@ -201,19 +180,7 @@ impl Evidence {
         }
         self.has_checked |= commands::may_check(command) || commands::hook_reports(command, output);
         self.new_scripts.retain(|script| !command.split([' ', '"', '\'', ';', '\n']).any(|word| word == script));
-        // A quiet push does not say where to.
-        self.is_ci_before_edit &= failed || !command.contains("push");
-        if let Some(branch) = commits::pushed_branch(command, output) {
-            (self.pushed_to, self.is_push_old) = (branch, false);
-            (self.is_ci_old, self.is_push_unseen) = (true, true);
-        }
-        self.has_answered_comments |= references::writes_comment(command);
-        self.has_read_comments |= references::reads_comments(command, output);
-        if ci::looks(command) {
-            (self.has_looked_at_ci, self.is_push_unseen) = (true, false);
-        }
-        if let Some(verdict) = ci::verdict(command, output) {
-            (self.ci, self.is_ci_old) = (verdict, false);
+        if self.published.command_ran(command, output, failed) {
             self.may_have_run_all();
         }
         self.ran_again(command, output);
@@ -284,8 +251,8 @@ impl Evidence {
         self.checks.push(Check { name: "tests".to_owned(), passed: true, ..Check::default() });
     }
 
-    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is. `has_pull_request` says whether
-    /// the branch has one that is open.
+    /// Returns the verdicts and what became of the work elsewhere, one item each. `has_pull_request` says whether the branch has one that
+    /// is open.
     pub(super) fn items(&self, push: Push, has_pull_request: bool, labels: &Labels) -> Vec<String> {
         let (old, new): (Vec<&Check>, Vec<&Check>) = self.checks.iter().partition(|check| check.is_old);
         let verdict = |check: &Check| match (check.passed, check.failed) {
@@ -301,31 +268,7 @@ impl Evidence {
         if !self.new_scripts.is_empty() {
             items.push(labels.scripts_never_run.replace("{}", &self.new_scripts.join(", ")));
         }
-        let has_pushed = match push {
-            Push::Missing => false,
-            _ if !self.pushed_to.is_empty() => {
-                let pushed = labels.pushed_to.replace("{}", &self.pushed_to);
-                items.push(if self.is_push_old { format!("{pushed}, {}", labels.before_edit) } else { pushed });
-                !self.is_push_old
-            }
-            Push::Made => {
-                items.push(labels.pushed.to_owned());
-                false
-            }
-            Push::Unknown => false,
-        };
-        // What passed before the last push says nothing of it. What failed has to be looked at again.
-        if !self.ci.is_empty() && !self.is_ci_old {
-            let age = if self.is_ci_before_edit { format!(", {}", labels.before_edit) } else { String::new() };
-            items.push(format!("CI: {}{age}", self.ci));
-        } else if self.ci.contains("fail") {
-            items.push(labels.ci_before_push.replace("{}", &self.ci));
-        } else if has_pushed && self.is_push_unseen && (self.has_looked_at_ci || has_pull_request) {
-            items.push(labels.ci_not_since.to_owned());
-        }
-        if self.has_changed_for_comments && !self.has_answered_comments {
-            items.push(labels.comments_unanswered.to_owned());
-        }
+        items.extend(self.published.items(push, has_pull_request, labels));
         items
     }
 
@@ -345,9 +288,8 @@ impl Evidence {
 
     /// Returns what was not checked: all, or what was only checked before the last change of a file.
     fn unchecked(&self, old: &[&Check], labels: &Labels) -> Vec<String> {
-        let is_checked_elsewhere = !self.ci.is_empty() && !self.is_ci_old && !self.is_ci_before_edit;
         // That nothing at all was run is told with what is left undone.
-        if self.is_never_run || is_checked_elsewhere {
+        if self.is_never_run || self.published.is_checked() {
             return Vec::new();
         }
         if self.has_code && !self.has_checked {

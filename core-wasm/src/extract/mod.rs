@@ -23,6 +23,7 @@ mod options;
 mod planned;
 mod pointed;
 pub(crate) mod prose;
+mod published;
 mod questions;
 mod recap;
 mod references;

@@ -1,0 +1,109 @@
+//! What became of a session's work outside of this machine: where it was pushed, what the continuous integration said, and whether
+//! comments on its pull request were answered.
+
+use serde::{Deserialize, Serialize};
+
+use super::ci;
+use super::commits;
+use super::labels::Labels;
+use super::references;
+use super::undone::Push;
+
+/// The latest push and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
+pub(super) struct Published {
+    /// The branch to which the work was pushed last. May be empty.
+    pushed_to: String,
+    /// Whether files were changed since then.
+    is_push_old: bool,
+    /// Whether nobody looked at the continuous integration since then.
+    is_push_unseen: bool,
+    /// What the continuous integration said when it was last looked at. May be empty.
+    ci: String,
+    /// Whether something was pushed since then.
+    is_ci_old: bool,
+    /// Whether files were changed since something was pushed.
+    is_ci_before_edit: bool,
+    /// Whether the continuous integration was ever looked at, whatever it said.
+    has_looked_at_ci: bool,
+    /// Whether comments on a pull request were read, and whether the session ever answered some.
+    has_read_comments: bool,
+    has_answered_comments: bool,
+    /// Whether code was changed since they were read.
+    has_changed_for_comments: bool,
+}
+
+impl Published {
+    /// Records a change of a file of the project, and whether it is code.
+    pub(super) fn file_changed(&mut self, is_code: bool) {
+        self.has_changed_for_comments |= is_code && self.has_read_comments;
+        (self.is_push_old, self.is_ci_before_edit) = (true, true);
+    }
+
+    /// Records that the pull request was merged, so that nobody has to wait for what was pushed to it.
+    pub(super) fn merged(&mut self) {
+        self.is_push_unseen = false;
+        self.has_changed_for_comments = false;
+    }
+
+    /// Records that somebody may have looked at the continuous integration.
+    pub(super) fn may_have_been_seen(&mut self) {
+        self.is_push_unseen = false;
+    }
+
+    /// Records a command line, and whether it certainly failed. Returns whether it showed what the continuous integration says.
+    pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) -> bool {
+        // A quiet push does not say where to.
+        self.is_ci_before_edit &= failed || !command.contains("push");
+        if let Some(branch) = commits::pushed_branch(command, output) {
+            (self.pushed_to, self.is_push_old) = (branch, false);
+            (self.is_ci_old, self.is_push_unseen) = (true, true);
+        }
+        self.has_answered_comments |= references::writes_comment(command);
+        self.has_read_comments |= references::reads_comments(command, output);
+        if ci::looks(command) {
+            (self.has_looked_at_ci, self.is_push_unseen) = (true, false);
+        }
+        let Some(verdict) = ci::verdict(command, output) else { return false };
+        (self.ci, self.is_ci_old) = (verdict, false);
+        true
+    }
+
+    /// Returns whether the continuous integration checked what was changed last.
+    pub(super) fn is_checked(&self) -> bool {
+        !self.ci.is_empty() && !self.is_ci_old && !self.is_ci_before_edit
+    }
+
+    /// Returns the branch, the verdict and what nobody looked at or answered, one item each. Where it was pushed is only told if all is.
+    /// `has_pull_request` says whether the branch has one that is open.
+    pub(super) fn items(&self, push: Push, has_pull_request: bool, labels: &Labels) -> Vec<String> {
+        let mut items = Vec::new();
+        let is_current = match push {
+            Push::Made | Push::Unknown if !self.pushed_to.is_empty() => {
+                let pushed = labels.pushed_to.replace("{}", &self.pushed_to);
+                items.push(if self.is_push_old { format!("{pushed}, {}", labels.before_edit) } else { pushed });
+                !self.is_push_old
+            }
+            Push::Made => {
+                items.push(labels.pushed.to_owned());
+                false
+            }
+            Push::Missing | Push::Unknown => false,
+        };
+        // What passed before the last push says nothing of it. What failed has to be looked at again.
+        if !self.ci.is_empty() && !self.is_ci_old {
+            let age = if self.is_ci_before_edit { format!(", {}", labels.before_edit) } else { String::new() };
+            items.push(format!("CI: {}{age}", self.ci));
+        } else if self.ci.contains("fail") {
+            items.push(labels.ci_before_push.replace("{}", &self.ci));
+        } else if is_current && self.is_push_unseen && (self.has_looked_at_ci || has_pull_request) {
+            items.push(labels.ci_not_since.to_owned());
+        }
+        if self.has_changed_for_comments && !self.has_answered_comments {
+            items.push(labels.comments_unanswered.to_owned());
+        }
+        items
+    }
+}
