@@ -1876,6 +1876,23 @@ fn what_is_only_answered_after_the_work_is_told_as_what_came_since() {
 }
 
 #[test]
+fn what_was_done_outside_of_the_files_is_the_outcome_too() {
+    let mut script = Script::default();
+    script
+        .human("Round the total of the cart to cents, after the tax was added.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.")
+        .human("Close the issues of the till.")
+        .bash("for n in 7 8; do gh issue close $n; done", "Closed", false)
+        .agent("Closed the issues 7 and 8 of the till, which were about the total of the cart.")
+        .human("How does the slip know the total?")
+        .agent("`printSlip()` in `src/slip.ts` reads the total once, before the till of the night is opened.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.outcome.starts_with("Closed the issues"), "{}", outcome.notes.outcome);
+    assert_eq!((attribute(&outcome, "found"), attribute(&outcome, "since")), ("1", "1"));
+}
+
+#[test]
 fn only_the_latest_findings_are_kept() {
     let mut script = Script::default();
     for (asked, found) in [

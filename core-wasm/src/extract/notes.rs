@@ -228,7 +228,7 @@ fn makes_proposal(answer: &str) -> bool {
 /// Returns whether an answer proposes something that is still to be done, given the question behind it that nobody answered. To offer a
 /// commit proposes no work.
 fn is_left_proposed(open_question: &str, answer: &str) -> bool {
-    const OFFERS: [&str; 6] = ["want me to", "like me to", "shall i", "할까요", "ましょうか", "要我"];
+    const OFFERS: [&str; 6] = ["want me to", "like me to", "shall i", "까요", "ましょうか", "要我"];
     const CHORES: [&str; 7] = ["commit", "push", "커밋", "푸시", "コミット", "プッシュ", "提交"];
     let question = open_question.to_lowercase();
     let offers = text::contains_any(&question, &OFFERS) && !text::contains_any(&question, &CHORES);
@@ -372,7 +372,7 @@ fn outcome(state: &State) -> Outcome {
     Outcome { end: sentence(&end), results: results.collect(), since }
 }
 
-/// Returns the place of the line with the latest work, if the user only asked about something since then, and nothing was left open.
+/// Returns the place of the line with the latest deed, if the user only asked about something since then, and nothing was left open.
 /// A question about a fault is of what there is at the end, unless it only wants the fault explained.
 fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Option<usize> {
     let turns = state.results.turns();
@@ -391,7 +391,7 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
             && (requests::asks_to_see(&asked) || (only_answers() && !signs::is_problem(&asked)))
             && !state.results.corrects(at)
     };
-    let place = lines.iter().rposition(|(of, _)| turns[*of].edited)?;
+    let place = lines.iter().rposition(|(of, said)| Given::of(state, &turns[*of], said) != Given::Finding)?;
     let says = lines[place].1.chars().count() >= MIN_REST_CHARS;
     let is_work_over = has_work(state) && says && is_aside(at);
     (is_work_over && lines[place + 1..].iter().all(|(of, _)| is_aside(*of))).then_some(place)
@@ -725,7 +725,8 @@ mod tests {
     #[test]
     fn what_is_offered_at_the_end_is_left_proposed() {
         let answer = "“I suggest red.” → The drawer has no lock.";
-        for question in ["Want me to add one?", "자물쇠를 추가할까요?", "鍵を追加しましょうか？"] {
+        for question in ["Want me to add one?", "자물쇠를 추가할까요?", "자물쇠를 고칠까요?", "鍵を追加しましょうか？"]
+        {
             assert!(is_left_proposed(question, answer), "{question}");
         }
         for question in ["", "Want me to commit?", "커밋할까요?", "Which lock is it?"] {
