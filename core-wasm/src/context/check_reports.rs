@@ -104,9 +104,8 @@ fn is_known_report(sentence: &str, known: &[&str]) -> bool {
         let check = CHECKS.iter().find(|(_, names)| names.iter().any(|name| word.starts_with(name)));
         match check {
             Some((_, names)) if known.iter().any(|known| text::contains_any(known, names)) => names_check = true,
-            Some(_) => return false,
             None if OTHER_WORDS.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit()) => {}
-            None => return false,
+            Some(_) | None => return false,
         }
     }
     names_check && text::contains_any(&lower, &PASSES) && !lower.contains('`')

@@ -138,14 +138,8 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn of(memory: &'a Memory, rarity: &Rarity) -> Self {
-        let (asked, pieces) = match asked_and_said(memory) {
-            // What does not fit before the answer can be told as a passage.
-            Some((asked, said)) if asked.chars().count() > REQUEST_CHARS => {
-                (asked, pieces(asked).into_iter().chain(pieces(said)).collect())
-            }
-            Some((asked, said)) => (asked, pieces(said)),
-            None => (memory.title.as_str(), pieces(&memory.content)),
-        };
+        let (asked, said) = asked_and_said(memory).unwrap_or((&memory.title, &memory.content));
+        let pieces = pieces(said);
         let scores = pieces.iter().map(|piece| rarity.score(piece, memory)).collect();
         Self { memory, request: line::truncate(&line::sanitize(asked), REQUEST_CHARS), pieces, scores, told: Vec::new() }
     }
