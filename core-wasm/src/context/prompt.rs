@@ -217,7 +217,7 @@ fn asked_and_said(memory: &Memory) -> Option<(&str, &str)> {
     }
     let (asked, said) = memory.content.split_once(" → ")?;
     let shared = asked.chars().zip(memory.title.chars()).take_while(|(one, other)| one == other).count();
-    (shared == asked.chars().count() || shared >= SHARED_CHARS).then_some((asked, said))
+    (shared == asked.chars().count() || shared >= SHARED_CHARS).then_some((asked, said.trim_start_matches("→ ")))
 }
 
 /// Returns whether a memory is a lesson in a sentence or two, and not a record of what was said.
