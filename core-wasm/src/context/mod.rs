@@ -7,6 +7,7 @@ mod attributes;
 mod changed_files;
 mod check_reports;
 mod compacted;
+mod course;
 mod earlier;
 mod later;
 mod line;

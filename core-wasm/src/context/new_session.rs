@@ -1,10 +1,9 @@
 //! The page of a new session: what the earlier sessions left.
 
-use super::attributes::{
-    MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, later_requests, places, saw_merged,
-};
+use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, saw_merged};
 use super::changed_files::add_files;
 use super::check_reports;
+use super::course;
 use super::earlier;
 use super::later::{LaterSessions, MAX_SESSIONS};
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
@@ -22,14 +21,11 @@ use crate::text;
 pub(super) const INTRO: &str =
     "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
 
-/// How many lines tell the way of the last session, and how many decisions are told, in a project with so many sessions. What several
-/// sessions learned weighs more.
-const MAX_ON_THE_WAY: usize = 8;
+/// How many requests of the last session are told.
+const MAX_STEPS: usize = 16;
+/// How many of them, and how many decisions, are told in a project with so many sessions. What several sessions learned weighs more.
+const MAX_STEPS_OF_MANY: usize = 9;
 const MAX_DECISIONS: usize = 8;
-/// How many of these lines tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
-const MAX_FOUND: usize = 3;
-/// The maximum length of such a line if there is something else to tell, in characters.
-const MAX_ON_THE_WAY_CHARS: usize = 450;
 const MANY_SESSIONS: usize = 5;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
@@ -43,9 +39,6 @@ const MIN_ASKED_WIDTH: usize = 12;
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
 
-/// The maximum length of a later request beside the first, in characters: the longest for which all have room.
-const LATER_CHARS: [usize; 3] = [400, 240, 160];
-
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
 
@@ -57,10 +50,10 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let record = last.map(|last| &sessions[last]);
     let stored = record.map(|record| memories.of_session(&record.id, &[], 60)).unwrap_or_default();
     if let Some(record) = record {
-        add_last_session(&mut page, record, &stored);
+        let max_steps = if sessions.len() >= MANY_SESSIONS { MAX_STEPS_OF_MANY } else { MAX_STEPS };
+        add_last_session(&mut page, record, &stored, max_steps);
     }
     if sessions.len() >= MANY_SESSIONS {
-        page.limit(SectionKind::OnTheWay, MAX_ON_THE_WAY);
         page.limit(SectionKind::Decisions, MAX_DECISIONS);
     }
     let later = LaterSessions::of(&sessions);
@@ -118,13 +111,13 @@ fn has_outcome(notes: &SessionNotes) -> bool {
     !notes.outcome.trim().is_empty()
 }
 
-fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
+fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], max_steps: usize) {
     if let Some(dates) = dates(record) {
         page.lead(SectionKind::LastSession, format!("Date: {dates}"));
     }
     add_saved(page, SectionKind::LastSession, stored);
     match &record.notes {
-        Some(notes) if has_result(record) => add_notes(page, notes, stored),
+        Some(notes) if has_result(record) => add_notes(page, notes, stored, max_steps),
         _ => {
             page.add(SectionKind::LastSession, Entry::session_line("Summary", &record.summary, 1.0));
             let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
@@ -188,7 +181,7 @@ fn plan_reason(notes: &SessionNotes) -> (String, String) {
     }
 }
 
-fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
+fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], max_steps: usize) {
     // A standing rule that was stated last appears under the preferences.
     let objective = notes.current_objective.as_str();
     let is_rule = !objective.is_empty() && notes.preferences.iter().any(|rule| rule.starts_with(objective));
@@ -200,72 +193,23 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     if !(reason.is_empty() && later_reason.is_empty()) {
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
-    let later = later_requests(notes);
-    if !later.is_empty() && !is_open && !is_rule {
-        // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
-        let with_later = |max: usize| {
-            let later: Vec<String> = later.iter().map(|asked| line::truncate(asked, max)).collect();
-            format!("Asked: {request}{reason} … later: {}{later_reason}", later.join(" … "))
-        };
-        let fits = |text: &String| text.chars().count() <= MAX_RESULT_CHARS;
-        let both = LATER_CHARS.iter().map(|max| with_later(*max)).find(fits);
-        asked = asked.with_whole_text(&both.unwrap_or_else(|| with_later(LATER_CHARS[2])), MAX_RESULT_CHARS);
-    }
-    page.add(SectionKind::LastSession, asked);
+    add_recap(page, SectionKind::LastSession, notes);
+    let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
+    course::add(page, notes, &asked, max_steps, |page| add_outcome(page, SectionKind::LastSession, label, notes));
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
-    add_recap(page, SectionKind::LastSession, notes);
     // Without results these are the tasks of a list, mostly too short for a line each. The outcome tells what they name.
-    let are_told = attribute(notes, "done") == Some("tasks") && has_outcome(notes);
-    let (short, results): (Vec<&String>, Vec<&String>) =
-        notes.done.iter().filter(|_| !are_told).partition(|done| text::width(done) < MIN_RESULT_WIDTH);
-    // What was only found out may have been changed since.
-    let of_kind = |name| -> Vec<&String> { places(notes, name).filter_map(|place| notes.done.get(place)).collect() };
-    // What is only written down may be a design of what is still to be built.
-    let (found, documented) = (of_kind("found"), of_kind("documented"));
-    if results.is_empty() && !short.is_empty() && !has_outcome(notes) {
-        let short: Vec<String> = short.into_iter().cloned().collect();
-        add_joined(page, SectionKind::LastSession, "Did", &short);
+    if attribute(notes, "done") == Some("tasks") && !has_outcome(notes) {
+        add_joined(page, SectionKind::LastSession, "Did", &notes.done);
     }
-    let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
-    add_outcome(page, SectionKind::LastSession, label, notes);
     let filed: Vec<String> = attribute(notes, "filed").into_iter().flat_map(str::lines).map(str::to_owned).collect();
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
-    // The last work stands beside the end, which may say little more than that it passes. Without an end, all turns stand there.
-    let last_work = results.iter().rposition(|result| !found.contains(result));
-    let is_early = |result: &&String| found[..found.len().saturating_sub(MAX_FOUND)].contains(result);
-    // What was only answered or proposed since the work is how the session ended, too.
-    let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
-    let since = notes.done.iter().rev().take(since).collect::<Vec<_>>();
-    for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
-        let is_since = since.contains(result) && found.contains(result);
-        if is_since {
-            let is_proposed = since.first() == Some(result) && attribute(notes, "since-proposed").is_some();
-            let label = if is_proposed { "Then proposed, not done" } else { "Then" };
-            // Right behind the end.
-            let entry = Entry::result_line(label, result, importance + 0.07).shortened(MAX_ON_THE_WAY_CHARS);
-            page.add(SectionKind::LastSession, entry);
-            continue;
-        }
-        if has_outcome(notes) && is_early(result) {
-            continue;
-        }
-        let (label, importance) = match result {
-            result if found.contains(result) => ("Found", importance - 0.05),
-            result if documented.contains(result) => ("Documented", importance),
-            _ => ("Did", importance),
-        };
-        let is_end = Some(at) == last_work || !has_outcome(notes);
-        let kind = if is_end { SectionKind::LastSession } else { SectionKind::OnTheWay };
-        let entry = Entry::result_line(label, result, importance);
-        page.add(kind, if is_end { entry } else { entry.shortened(MAX_ON_THE_WAY_CHARS) });
-    }
-    add_files(page, SectionKind::LastSession, notes);
     // That a plan was refused is how the session ended, too.
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));
     let undone: Vec<String> = undone.cloned().collect();
     add_undone(page, &undone);
+    add_files(page, SectionKind::LastSession, notes);
     let errors: Vec<String> = notes.errors.iter().filter(|error| !has_cause(error, stored)).cloned().collect();
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);

@@ -41,8 +41,6 @@ pub(super) enum SectionKind {
     WatchOut,
     Discoveries,
     Preferences,
-    /// What the turns before the last session's end found and did. It stands below the end, which overrules it.
-    OnTheWay,
     Topics,
     Knowledge,
     Other,
@@ -62,7 +60,6 @@ impl SectionKind {
             Self::WatchOut => "Watch out",
             Self::Discoveries => "Discoveries",
             Self::Preferences => "Preferences",
-            Self::OnTheWay => "How the Last Session Got There (oldest first; a later line overrules an earlier one)",
             Self::Topics => "Recent Topics",
             Self::Knowledge => "Project Knowledge",
             Self::Other => "Other Memories",
@@ -74,8 +71,7 @@ impl SectionKind {
         match self {
             Self::LastSession | Self::ThisSession => 30,
             Self::Progress => 20,
-            // Work weighs more than findings, so it is kept first. Of the findings the latest are kept.
-            Self::OnTheWay | Self::WatchOut | Self::Decisions => 10,
+            Self::WatchOut | Self::Decisions => 10,
             Self::Topics => 9,
             Self::Found | Self::Other => 5,
             Self::Discoveries | Self::Preferences | Self::Knowledge => 8,
@@ -210,6 +206,31 @@ impl Entry {
     pub(super) fn with_short(mut self, raw: &str, importance: f32) -> Self {
         let text = line::fit(&line::sanitize(raw));
         self.short = Some(Short { text, weight: weight(importance), whole_weight: None });
+        self
+    }
+
+    /// Returns the text without its marks.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the same entry with the weight of another one.
+    pub(super) fn weighing_as(mut self, other: &Self) -> Self {
+        self.weight = other.weight;
+        self
+    }
+
+    /// Returns the same entry, which tells a result, with what was asked before it. Where there is no room for more, at most `max_chars`
+    /// characters of the result are told.
+    pub(super) fn behind(mut self, asked: &str, label: Option<&str>, max_chars: usize) -> Self {
+        let said = self.text.split_once(": ").map_or("", |(_, said)| said).to_owned();
+        let label = label.map(|label| format!("{label}: ")).unwrap_or_default();
+        let told = |said: &str| format!("{asked} → {label}{said}");
+        let brief = line::brief(&said, max_chars);
+        self.text = told(&said);
+        if brief != said {
+            self.short = Some(Short { text: told(&brief), weight: self.rank(), whole_weight: Some(self.rank() / 10) });
+        }
         self
     }
 

@@ -2,6 +2,7 @@
 
 use super::clean;
 use super::commits::is_pull_request;
+use super::course;
 use super::files;
 use super::human;
 use super::labels::Labels;
@@ -75,7 +76,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
             .collect()
     };
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
-    let Outcome { end: outcome, results, since } = outcome(state);
+    let Outcome { end: outcome, end_of, results, since } = outcome(state);
     // What was not checked is told as left undone, and not twice.
     let mut elsewhere = state.admissions.clone();
     elsewhere.extend(Some(state.cause_open.clone()).filter(|said| !said.is_empty()));
@@ -86,8 +87,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     elsewhere
         .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
     let outcome = without(&outcome, &elsewhere);
+    let of_turns: Vec<usize> = results.iter().map(|(at, ..)| *at).collect();
     let (results, given): (Vec<String>, Vec<Given>) =
-        results.into_iter().map(|(result, given)| (without(&result, &elsewhere), given)).unzip();
+        results.into_iter().map(|(_, result, given)| (without(&result, &elsewhere), given)).unzip();
     let mut attributes = attributes(state);
     let about = about_request(state);
     let original_request = format!("{}{about}", state.request);
@@ -96,6 +98,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
     let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
     let more = requests::others(state, &told);
+    let asked: Vec<String> = more.iter().cloned().chain(requests::latest(state).map(str::to_owned)).collect();
+    attributes.push(("course".to_owned(), course::lines(state, &asked, &of_turns, end_of)));
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));
     }
@@ -269,7 +273,10 @@ impl Given {
 #[derive(Default)]
 struct Outcome {
     end: String,
-    results: Vec<(String, Given)>,
+    /// The turn that it is of.
+    end_of: Option<usize>,
+    /// The results, each with its turn.
+    results: Vec<(usize, String, Given)>,
     /// How many of the results came after the end: answers and proposals since the last work.
     since: usize,
 }
@@ -366,10 +373,10 @@ fn outcome(state: &State) -> Outcome {
     let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
     let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
     let results = results.map(|((at, line), given)| match asked_of(state, *at, line) {
-        Some(asked) => (format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
-        None => (sentence(line), given),
+        Some(asked) => (*at, format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
+        None => (*at, sentence(line), given),
     });
-    Outcome { end: sentence(&end), results: results.collect(), since }
+    Outcome { end: sentence(&end), end_of: Some(at), results: results.collect(), since }
 }
 
 /// Returns the place of the line with the latest deed, if the user only asked about something since then, and nothing was left open.

@@ -1,0 +1,158 @@
+//! The course of the last session on its page: what was asked, one request after the other, and what came of each.
+
+use std::borrow::Cow;
+
+use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
+use super::line;
+use super::page::{Entry, Page, SectionKind};
+use crate::bindings::throughline::policy::types::SessionNotes;
+use crate::text;
+
+/// The maximum length of a result before the end, in characters, and the length to which it is shortened if there is something else to
+/// tell.
+const MAX_RESULT_CHARS: usize = 700;
+const MAX_BRIEF_CHARS: usize = 320;
+/// The same for the latest work before the end, which often says more than the end.
+const MAX_LATEST_CHARS: usize = 900;
+/// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
+const MAX_FOUND: usize = 3;
+
+/// What stands for the first request in the attribute.
+const FIRST: &str = "*";
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gave {
+    Nothing,
+    /// The result of that number in the notes.
+    Result(usize),
+    /// The end of the session.
+    End,
+}
+
+/// A request, and what came of it.
+#[derive(Debug)]
+struct Step<'n> {
+    /// What was asked. None if it is the first request, empty if it says nothing.
+    asked: Option<Cow<'n, str>>,
+    gave: Gave,
+}
+
+/// Returns the steps of a session, oldest first.
+fn steps(notes: &SessionNotes) -> Vec<Step<'_>> {
+    let Some(course) = attribute(notes, "course") else { return steps_without_course(notes) };
+    let steps = course.lines().filter_map(step_in);
+    steps.map(|(gave, asked)| Step { asked: (asked != FIRST).then_some(Cow::Borrowed(asked)), gave }).collect()
+}
+
+/// Returns the steps of a session of which nobody wrote down what gave which result: its requests, then its results.
+fn steps_without_course(notes: &SessionNotes) -> Vec<Step<'_>> {
+    let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), gave };
+    let mut steps = vec![Step { asked: None, gave: Gave::Nothing }];
+    let later = later_requests(notes).into_iter();
+    steps.extend(later.map(|asked| Step { asked: Some(Cow::Owned(asked)), gave: Gave::Nothing }));
+    // The tasks of a list are no results.
+    let results = if attribute(notes, "done") == Some("tasks") { 0 } else { notes.done.len() };
+    let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
+    let end = results.saturating_sub(since);
+    steps.extend((0..end).map(|at| silent(Gave::Result(at))));
+    steps.push(silent(Gave::End));
+    steps.extend((end..results).map(|at| silent(Gave::Result(at))));
+    steps
+}
+
+/// Returns what came of a request, and the request, as a line of the attribute says it.
+fn step_in(line: &str) -> Option<(Gave, &str)> {
+    let (gave, asked) = line.split_once(' ')?;
+    let gave = match gave {
+        "end" => Gave::End,
+        "-" => Gave::Nothing,
+        number => Gave::Result(number.parse().ok()?),
+    };
+    Some((gave, asked))
+}
+
+/// Adds the steps. `request` is the first request as it is told, `add_end` adds how the session ended, and `max_steps` is the maximum
+/// number of the others that are told.
+pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_steps: usize, add_end: impl Fn(&mut Page)) {
+    let of_kind = |name| -> Vec<usize> { places(notes, name).collect() };
+    let (found, documented) = (of_kind("found"), of_kind("documented"));
+    let has_end = !notes.outcome.trim().is_empty();
+    let early_found = &found[..found.len().saturating_sub(MAX_FOUND)];
+    let is_told = |step: &Step| match (step.gave, step.asked.as_deref()) {
+        (_, None) => true,
+        (Gave::Result(at), _) if has_end && early_found.contains(&at) => false,
+        (Gave::Result(at), Some(asked)) => {
+            notes.done.get(at).is_some_and(|said| !asked.is_empty() || text::width(said) >= MIN_RESULT_WIDTH)
+        }
+        // A rule is told among the preferences.
+        (_, Some(asked)) => !notes.preferences.iter().any(|rule| !asked.is_empty() && rule.starts_with(asked)),
+    };
+    let mut steps: Vec<Step> = steps(notes).into_iter().filter(is_told).collect();
+    let is_work = |step: &Step| matches!(step.gave, Gave::Result(at) if !found.contains(&at));
+    let latest_work = steps.iter().rposition(is_work).map(|at| steps[at].gave);
+    // The first request and the latest ones say what the session was about.
+    let dropped = steps.len().saturating_sub(max_steps);
+    let mut place = 0..;
+    steps.retain(|step| place.next().is_none_or(|at| at > dropped || step.asked.is_none() || step.gave == Gave::End));
+    let mut is_over = false;
+    for (at, step) in steps.iter().enumerate() {
+        let importance =
+            0.9 + f32::from(u8::try_from(at).unwrap_or(u8::MAX).min(40)) / 1000.0 + if is_over { 0.05 } else { 0.0 };
+        let asked = step.asked.as_deref().map(line::sanitize);
+        match step.gave {
+            Gave::Result(number) => {
+                let Some(said) = notes.done.get(number) else { continue };
+                let is_latest = latest_work == Some(step.gave) || !has_end;
+                let (max, brief) =
+                    if is_latest { (usize::MAX, MAX_LATEST_CHARS) } else { (MAX_RESULT_CHARS, MAX_BRIEF_CHARS) };
+                let said = &line::brief(said, max);
+                let is_proposed = is_over && at + 1 == steps.len() && attribute(notes, "since-proposed").is_some();
+                let label = match () {
+                    () if is_proposed => "Then proposed, not done",
+                    () if documented.contains(&number) => "Documented",
+                    () if !found.contains(&number) => "Did",
+                    () if is_over => "Then",
+                    () => "Found",
+                };
+                let entry = match asked.as_deref() {
+                    Some("") => Entry::result_line(label, said, importance).shortened(brief),
+                    asked => {
+                        let label = match label {
+                            "Documented" => Some("documented"),
+                            "Then proposed, not done" => Some("proposed, not done"),
+                            _ => None,
+                        };
+                        let begin = asked.map_or_else(|| request.text().to_owned(), |asked| format!("Asked: {asked}"));
+                        let entry = Entry::result_line("Asked", without_quote(said), importance);
+                        let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
+                        entry.behind(&begin, label, brief)
+                    }
+                };
+                page.add(SectionKind::LastSession, entry);
+            }
+            Gave::Nothing | Gave::End => {
+                match asked.as_deref() {
+                    None => page.add(SectionKind::LastSession, request.clone()),
+                    Some("") => {}
+                    Some(asked) => {
+                        page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, importance.max(0.93)))
+                    }
+                }
+                if step.gave == Gave::End {
+                    add_end(page);
+                    is_over = true;
+                }
+            }
+        }
+    }
+    if !is_over {
+        add_end(page);
+    }
+}
+
+/// Returns a result without the request that is quoted before it.
+fn without_quote(said: &str) -> &str {
+    let quoted = said.strip_prefix('“').and_then(|rest| rest.split_once("” → "));
+    quoted.map_or(said, |(_, result)| result)
+}

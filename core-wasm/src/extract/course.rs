@@ -1,0 +1,83 @@
+//! The course of a session: what was asked in its turns, in their order, and which result came of each.
+
+use super::human;
+use super::results::TurnResult;
+use super::state::State;
+use crate::text;
+
+/// The maximum length of a request beside its result, in bytes.
+const MAX_ASKED_BYTES: usize = 240;
+/// The similarity at which two requests ask for the same.
+const SAME_REQUEST: f32 = 0.6;
+
+/// What stands for the first request, which the notes have in a field of its own.
+const FIRST: &str = "*";
+/// What stands for the end of the session, and for no result.
+const END: &str = "end";
+const NOTHING: &str = "-";
+
+/// One request and the place of its result.
+struct Step {
+    asked: String,
+    /// The number of the result in the notes, `end` or `-`.
+    gave: String,
+    turn: usize,
+}
+
+/// Returns the steps, one a line: what came of it, and what was asked. `more` are the requests that are told whether something came of
+/// them or not, `results` the turns of the results, and `end` the turn of the end, if there is one.
+pub(super) fn lines(state: &State, more: &[String], results: &[usize], end: Option<usize>) -> String {
+    let turns = state.results.turns();
+    let mut steps: Vec<Step> = Vec::new();
+    for (at, turn) in turns.iter().enumerate() {
+        let is_first = turn.asked == state.request;
+        let gave = match results.iter().position(|of| *of == at) {
+            Some(number) => number.to_string(),
+            None if end == Some(at) => END.to_owned(),
+            None => NOTHING.to_owned(),
+        };
+        let mut asked: Vec<String> = more.iter().filter(|asked| is_of(turn, asked)).cloned().collect();
+        if is_first && steps.iter().all(|step| step.asked != FIRST) {
+            asked.insert(0, FIRST.to_owned());
+        } else if gave != NOTHING && !asked.iter().any(|asked| turn.asked.contains(asked.as_str())) {
+            asked.splice(0..0, told_beside_result(turn));
+        }
+        // What was asked again is told where it was answered.
+        if let Some(last) = asked.last().filter(|_| gave != NOTHING) {
+            let words = text::features(last);
+            let is_same =
+                |step: &Step| step.asked == *last || text::similarity(&text::features(&step.asked), &words) >= SAME_REQUEST;
+            steps.retain(|step| step.gave != NOTHING || step.asked == FIRST || !is_same(step));
+        }
+        let last = asked.len().saturating_sub(1);
+        if asked.is_empty() && gave != NOTHING {
+            asked.push(String::new());
+        }
+        for (place, asked) in asked.into_iter().enumerate() {
+            let gave = if place == last { gave.clone() } else { NOTHING.to_owned() };
+            steps.push(Step { asked: text::one_line(&asked), gave, turn: at });
+        }
+    }
+    if steps.iter().all(|step| step.asked != FIRST) {
+        steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
+    }
+    steps.sort_by_key(|step| step.turn);
+    steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether the user said it in the turn.
+fn is_of(turn: &TurnResult, asked: &str) -> bool {
+    turn.asked.contains(asked) || turn.added.iter().any(|added| added.contains(asked))
+}
+
+/// Returns what a turn was asked, shortened, if it says something beside its result.
+fn told_beside_result(turn: &TurnResult) -> Option<String> {
+    let asked = human::without_option_letter(human::without_consent(&turn.asked));
+    let is_telling = turn.substantive
+        && human::stands_alone(asked)
+        && !human::is_output(asked)
+        && !asked.contains(['[', '{', '|'])
+        && !text::contains_any(asked, &[" // ", " = ", "();"])
+        && !human::speaks_of_recording(asked);
+    is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
+}
