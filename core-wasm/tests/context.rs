@@ -960,11 +960,11 @@ fn later_requests_are_told_whole_while_all_have_room() {
         })
     };
     let wish = format!("keep the slip of the night till {}as it is", "where it lies ".repeat(20));
-    let asked = format!("- Asked: Guard the cart … later: {wish} … {wish}");
+    let asked = format!("- Asked: Guard the cart … later: “{wish}”; “{wish}”");
     assert!(lines(&[wish.clone(), wish.clone()]).contains(&asked));
     let many = lines(&vec![wish.clone(); 8]);
     let asked = many.iter().find(|line| line.starts_with("- Asked")).unwrap();
-    assert_eq!(asked.matches(" … keep the slip of the night till").count(), 7, "each is cut, and none is left out: {asked}");
+    assert_eq!(asked.matches("“keep the slip of the night till").count(), 8, "each is cut, and none is left out: {asked}");
 }
 
 #[test]

@@ -44,7 +44,9 @@ const MIN_ASKED_WIDTH: usize = 12;
 const MAX_UNDONE_CHARS: usize = 1_000;
 
 /// The maximum length of a later request beside the first, in characters: the longest for which all have room.
-const LATER_CHARS: [usize; 3] = [400, 240, 160];
+const LATER_CHARS: [usize; 4] = [400, 240, 160, 110];
+/// The maximum length of the line of all requests, in characters.
+const MAX_ASKED_LINE_CHARS: usize = 1_500;
 
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
@@ -200,16 +202,22 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     if !(reason.is_empty() && later_reason.is_empty()) {
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
-    let later = later_requests(notes);
-    if !later.is_empty() && !is_open && !is_rule {
+    let mut later = later_requests(notes);
+    later.retain(|asked| !is_open || asked != objective);
+    if !later.is_empty() {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
         let with_later = |max: usize| {
             let later: Vec<String> = later.iter().map(|asked| line::truncate(asked, max)).collect();
-            format!("Asked: {request}{reason} … later: {}{later_reason}", later.join(" … "))
+            // Requests have marks of their own, so each of several is quoted.
+            let later =
+                if let [asked] = later.as_slice() { asked.clone() } else { format!("“{}”", later.join("”; “")) };
+            format!("Asked: {request}{reason} … later: {later}{later_reason}")
         };
-        let fits = |text: &String| text.chars().count() <= MAX_RESULT_CHARS;
+        let fits = |text: &String| text.chars().count() <= MAX_ASKED_LINE_CHARS;
         let both = LATER_CHARS.iter().map(|max| with_later(*max)).find(fits);
-        asked = asked.with_whole_text(&both.unwrap_or_else(|| with_later(LATER_CHARS[2])), MAX_RESULT_CHARS);
+        asked = asked
+            .with_whole_text(&both.unwrap_or_else(|| with_later(LATER_CHARS[3])), MAX_ASKED_LINE_CHARS)
+            .with_words_of(&request);
     }
     page.add(SectionKind::LastSession, asked);
     if is_open {

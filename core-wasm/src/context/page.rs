@@ -206,6 +206,11 @@ impl Entry {
         self
     }
 
+    /// Returns the same entry as one that repeats only what this part of it says: the rest has lines of its own.
+    pub(super) fn with_words_of(self, part: &str) -> Self {
+        Self { words: OnceCell::from(text::features(part)), ..self }
+    }
+
     /// Returns the same entry with what is told of it where there is no room for more, of that importance.
     pub(super) fn with_short(mut self, raw: &str, importance: f32) -> Self {
         let text = line::fit(&line::sanitize(raw));

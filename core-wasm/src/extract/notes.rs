@@ -94,8 +94,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !about.is_empty() {
         attributes.push(("request-about".to_owned(), about));
     }
-    let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
-    let more = requests::others(state, &told);
+    let more = requests::others(state);
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));
     }
