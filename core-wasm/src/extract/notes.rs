@@ -336,7 +336,8 @@ fn outcome(state: &State) -> Outcome {
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
-    let before = work_before(turns, &lines, at, &end, state.labels().committed);
+    let before = work_before(turns, &lines, at, &end, state.labels().committed)
+        .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back);
     if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
         let work = with_user_behind(lines.remove(place).1);
         // The line of a turn that says nothing itself is what was committed.
