@@ -202,6 +202,22 @@ fn end_of_lines(text: &str) -> usize {
 
 /// Makes paths inside the project relative to its root. Absolute paths only say where the project is on one machine.
 pub(crate) fn relative_paths(command: &str, root: &str) -> String {
+    other_roots(root).iter().fold(relative_to(command, root), |short, root| relative_to(&short, root))
+}
+
+/// Returns whether a command line names the project's root.
+pub(crate) fn names_root(command: &str, root: &str) -> bool {
+    !root.is_empty() && (command.contains(root) || other_roots(root).iter().any(|root| command.contains(root)))
+}
+
+/// Returns the other names of a root on Windows. Its shells take slashes too, and some name the drive like a folder.
+fn other_roots(root: &str) -> Vec<String> {
+    let Some((drive, folders)) = root.split_once(":\\").filter(|(drive, _)| drive.len() == 1) else { return Vec::new() };
+    let folders = folders.replace('\\', "/");
+    vec![format!("{drive}:/{folders}"), format!("/{}/{folders}", drive.to_lowercase())]
+}
+
+fn relative_to(command: &str, root: &str) -> String {
     if root.len() < 2 {
         return command.to_owned();
     }
@@ -279,6 +295,10 @@ mod tests {
     fn commands_are_relative_inside_the_root() {
         assert_eq!(relative_paths("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
         assert_eq!(relative_paths("git -C /p/a status", "/p/a"), "git -C . status");
+        for command in [r"cd D:\p\a && ls", "cd D:/p/a && ls", "cd /d/p/a && ls"] {
+            assert_eq!(relative_paths(command, r"D:\p\a"), "cd . && ls", "{command}");
+            assert!(names_root(command, r"D:\p\a") && !names_root(command, r"D:\p\b"));
+        }
         assert_eq!(
             ["/p/a", "/p/a/src", "/p/ab", "/p/a/.claude/worktrees/x/src"].map(|it| folder(it, "/p/a")),
             ["", "src", "", "src"]

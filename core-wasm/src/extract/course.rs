@@ -1,12 +1,15 @@
 //! The course of a session: what was asked in its turns, in their order, and which result came of each.
 
 use super::human;
+use super::requests;
 use super::results::TurnResult;
 use super::state::State;
 use crate::text;
 
 /// The maximum length of a request beside its result, in bytes.
 const MAX_ASKED_BYTES: usize = 240;
+/// The length of the beginning of a request by which its prompt is known, in bytes.
+const MAX_START_BYTES: usize = 60;
 /// The similarity at which two requests ask for the same.
 const SAME_REQUEST: f32 = 0.6;
 
@@ -25,9 +28,10 @@ struct Step {
 }
 
 /// Returns the steps, one a line: what came of it, and what was asked. `more` are the requests that are told whether something came of
-/// them or not, `results` the turns of the results, and `end` the turn of the end, if there is one.
-pub(super) fn lines(state: &State, more: &[String], results: &[usize], end: Option<usize>) -> String {
+/// them or not, with their turns, `results` the turns of the results, and `end` the turn of the end, if there is one.
+pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], end: Option<usize>) -> String {
     let turns = state.results.turns();
+    let latest_of = requests::turn_of_latest(state);
     let mut steps: Vec<Step> = Vec::new();
     for (at, turn) in turns.iter().enumerate() {
         let is_first = turn.asked == state.request;
@@ -36,10 +40,17 @@ pub(super) fn lines(state: &State, more: &[String], results: &[usize], end: Opti
             None if end == Some(at) => END.to_owned(),
             None => NOTHING.to_owned(),
         };
-        let mut asked: Vec<String> = more.iter().filter(|asked| is_of(turn, asked)).cloned().collect();
+        let of_turn = more.iter().filter(|(of, _)| *of == at).map(|(_, asked)| asked.as_str());
+        let latest = requests::latest(state).filter(|_| latest_of == Some(at));
+        let mut asked: Vec<String> = Vec::new();
+        for said in of_turn.chain(latest).map(text::one_line) {
+            if !asked.contains(&said) {
+                asked.push(said);
+            }
+        }
         if is_first && steps.iter().all(|step| step.asked != FIRST) {
             asked.insert(0, FIRST.to_owned());
-        } else if gave != NOTHING && !asked.iter().any(|asked| turn.asked.contains(asked.as_str())) {
+        } else if gave != NOTHING && !asked.iter().any(|asked| is_said_in(asked, &turn.asked)) {
             asked.splice(0..0, told_beside_result(turn));
         }
         // What was asked again is told where it was answered.
@@ -65,9 +76,9 @@ pub(super) fn lines(state: &State, more: &[String], results: &[usize], end: Opti
     steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns whether the user said it in the turn.
-fn is_of(turn: &TurnResult, asked: &str) -> bool {
-    turn.asked.contains(asked) || turn.added.iter().any(|added| added.contains(asked))
+/// Returns whether a request, which may have been shortened, begins with words of a prompt.
+fn is_said_in(asked: &str, prompt: &str) -> bool {
+    text::one_line(prompt).contains(text::head(asked, MAX_START_BYTES))
 }
 
 /// Returns what a turn was asked, shortened, if it says something beside its result.

@@ -12,6 +12,8 @@ pub(crate) struct Labels {
     pub then: &'static str,
     /// Before what a turn changed in files, if later turns took all of it back.
     pub taken_back: &'static str,
+    /// Behind a request for which the work was undone later.
+    pub later_undone: &'static str,
     /// Before the rejected options.
     pub rejected: &'static str,
     /// Before a reason.
@@ -158,6 +160,7 @@ const ENGLISH: Labels = Labels {
     before_change: "Before the change",
     then: "Then",
     taken_back: "Changes taken back later",
+    later_undone: "later undone",
     rejected: "Rejected",
     why: "Why",
     goal: "Goal",
@@ -234,6 +237,7 @@ const KOREAN: Labels = Labels {
     before_change: "변경 전",
     then: "이어서",
     taken_back: "나중에 되돌린 변경",
+    later_undone: "나중에 되돌림",
     rejected: "버린 안",
     why: "이유",
     goal: "목표",
@@ -317,6 +321,7 @@ const JAPANESE: Labels = Labels {
     before_change: "変更前",
     then: "続けて",
     taken_back: "後で取り消した変更",
+    later_undone: "後で取り消し",
     rejected: "不採用",
     why: "理由",
     goal: "目的",
@@ -400,6 +405,7 @@ const CHINESE: Labels = Labels {
     before_change: "更改前",
     then: "随后",
     taken_back: "后来撤销的改动",
+    later_undone: "后来撤销",
     rejected: "未采用",
     why: "原因",
     goal: "目标",

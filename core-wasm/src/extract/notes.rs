@@ -96,10 +96,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !about.is_empty() {
         attributes.push(("request-about".to_owned(), about));
     }
-    let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
-    let more = requests::others(state, &told);
-    let asked: Vec<String> = more.iter().cloned().chain(requests::latest(state).map(str::to_owned)).collect();
-    attributes.push(("course".to_owned(), course::lines(state, &asked, &of_turns, end_of)));
+    let more = requests::others(state);
+    attributes.push(("course".to_owned(), course::lines(state, &more, &of_turns, end_of)));
+    let more: Vec<String> = more.into_iter().map(|(_, asked)| asked).collect();
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));
     }
@@ -344,7 +343,8 @@ fn outcome(state: &State) -> Outcome {
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
-    let before = work_before(turns, &lines, at, &end, state.labels().committed);
+    let before = work_before(turns, &lines, at, &end, state.labels().committed)
+        .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back);
     if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
         let work = with_user_behind(lines.remove(place).1);
         // The line of a turn that says nothing itself is what was committed.

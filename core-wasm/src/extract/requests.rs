@@ -7,13 +7,16 @@ use super::state::State;
 use crate::text;
 
 /// The maximum number of requests between the first and the last that are told.
-const MAX_REQUESTS: usize = 8;
-/// Their maximum length together, and that of one, in characters.
-const MAX_CHARS: usize = 900;
-const MAX_REQUEST_CHARS: usize = 400;
-
-/// The length of the beginning of a request by which a result tells it, in bytes.
-const MAX_TOLD_START_BYTES: usize = 60;
+const MAX_REQUESTS: usize = 14;
+/// Their maximum length together, in characters, and that of one, in bytes.
+const MAX_CHARS: usize = 1_500;
+const MAX_REQUEST_BYTES: usize = 400;
+/// The maximum length of one if all are too long together, in bytes.
+const MAX_SHORT_BYTES: usize = 160;
+/// The maximum length of a request for which only a plan was made, in characters. A longer one is told by the plan.
+const MAX_PLANNED_CHARS: usize = 400;
+/// The length from which a request is told although a decision says it too, if something was changed for it, in characters.
+const MIN_REPEATED_CHARS: usize = 60;
 
 /// The similarity at which two requests ask for the same.
 const SAME_REQUEST: f32 = 0.6;
@@ -24,8 +27,14 @@ const MAX_RECORD_CHARS: usize = 60;
 /// The length up to which a guess says too little, even if something was changed for it, in characters.
 const MAX_GUESS_CHARS: usize = 80;
 
-/// How many words are too few to say what to do without the answer before them.
+/// How many words behind a consent are too few to say what to do.
 const FEW_WORDS: usize = 4;
+/// The length up to which a consent before an order says nothing else, in characters: "yes please".
+const MAX_CONSENT_CHARS: usize = 12;
+/// The length below which an order says nothing, in characters.
+const MIN_ORDER_CHARS: usize = 7;
+/// The length of what a request must say before its code, in characters.
+const MIN_BEFORE_CODE_CHARS: usize = 60;
 
 /// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
 pub(super) fn latest(state: &State) -> Option<&str> {
@@ -53,97 +62,162 @@ pub(super) fn latest(state: &State) -> Option<&str> {
     .then_some(later)
 }
 
-/// Returns the other requests and corrections that nothing else tells, oldest first. `told` are the results. If there are too many,
-/// those after which nothing changed go first, and what was said while the agent worked, then the oldest. The latest request is among
-/// them if another one came after it.
-pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
-    let mut all: Vec<(bool, String)> = Vec::new();
-    let latest_of = latest(state).and_then(|latest| state.results.turns().iter().rposition(|turn| turn.asked == latest));
+/// A request that is told beside the first and the latest.
+struct Asked {
+    /// The turn that it is of.
+    turn: usize,
+    said: String,
+    /// Whether something was changed for it, so that it is told before others.
+    weighs: bool,
+    /// Whether that was undone later.
+    is_undone: bool,
+}
+
+/// Returns the place of the turn of the latest request.
+pub(super) fn turn_of_latest(state: &State) -> Option<usize> {
+    let latest = latest(state)?;
+    state.results.turns().iter().rposition(|turn| turn.asked == latest)
+}
+
+/// Returns the other requests and corrections with the places of their turns, oldest first. The latest request is among them if another
+/// one came after it.
+pub(super) fn others(state: &State) -> Vec<(usize, String)> {
+    let turns = state.results.turns();
+    let mut all: Vec<Asked> = Vec::new();
+    let latest_of = turn_of_latest(state);
     let mut before_latest = 0;
     // A decision that is only a word of the request does not tell it.
     let decided = |asked: &str| {
         let is_most = |title: &str| asked.contains(title) && title.len() * 2 >= asked.len();
         state.memories.live().any(|memory| memory.title.contains(asked) || is_most(&memory.title))
     };
-    let known = |asked: &str, all: &[(bool, String)]| {
+    let known = |asked: &str, all: &[Asked]| {
         let words = text::features(asked);
         let is_same = |said: &str| text::similarity(&text::features(said), &words) >= SAME_REQUEST;
-        let start = text::head(asked, MAX_TOLD_START_BYTES);
-        is_same(&state.request)
-            || latest(state).is_some_and(is_same)
-            || all.iter().any(|(_, said)| is_same(said))
-            || told.iter().any(|line| line.contains(start))
+        is_same(&state.request) || latest(state).is_some_and(is_same) || all.iter().any(|known| is_same(&known.said))
     };
     // What was said to a plan that is still to be carried out belongs to what was asked.
-    let is_planned = |at: usize| state.undone.planned_request().is_some() && at + 1 == state.results.turns().len();
-    for (at, turn) in state.results.turns().iter().enumerate() {
+    let is_planned = |at: usize| state.undone.planned_request().is_some() && at + 1 == turns.len();
+    for (at, turn) in turns.iter().enumerate() {
         if latest_of == Some(at) {
             before_latest = all.len();
         }
+        let changed = turn.has_work() || is_taken_up(turns, at);
         // What has no answer is told as left undone.
         let all_asked = std::iter::once(&turn.asked).chain(&turn.added).filter(|asked| !state.undone.is_unanswered(asked));
-        for asked in all_asked.filter_map(|asked| steering(asked, turn, is_planned(at))) {
-            if !known(asked, &all) && !decided(asked) {
-                let weighs = (turn.edited || turn.committed) && !turn.added.iter().any(|added| added.ends_with(asked));
-                all.push((weighs, asked.to_owned()));
+        for asked in all_asked.filter_map(|asked| steering(asked, turn, changed, is_planned(at))) {
+            let is_decided = || (!changed || asked.chars().count() < MIN_REPEATED_CHARS) && decided(asked);
+            if !known(asked, &all) && !is_decided() {
+                let weighs = changed && !turn.added.iter().any(|added| added.ends_with(asked));
+                let is_undone = (turn.reverted || turn.is_taken_back) && !human::only_asks(asked);
+                all.push(Asked { turn: at, said: text::clip(asked, MAX_REQUEST_BYTES).into_owned(), weighs, is_undone });
             }
         }
     }
     // If the work was only planned, nothing else tells what the user wanted.
     let planned = state.undone.planned_request().map(human::without_consent);
-    let is_told = |asked: &&str| asked.chars().count() > MAX_REQUEST_CHARS || known(asked, &all) || decided(asked);
+    let is_told = |asked: &&str| asked.chars().count() > MAX_PLANNED_CHARS || known(asked, &all) || decided(asked);
     if let Some(asked) = planned.filter(|asked| human::stands_alone(asked) && !is_told(asked)) {
-        all.push((true, asked.to_owned()));
+        let turn = turns.len().saturating_sub(1);
+        all.push(Asked { turn, said: asked.to_owned(), weighs: true, is_undone: false });
     }
-    let is_too_much = |all: &[(bool, String)]| {
-        all.len() > MAX_REQUESTS || all.iter().map(|(_, asked)| asked.chars().count()).sum::<usize>() > MAX_CHARS
-    };
-    while is_too_much(&all) {
-        let at = all.iter().position(|(weighs, _)| !weighs).unwrap_or_default();
-        all.remove(at);
-        before_latest -= usize::from(at < before_latest);
-    }
+    before_latest -= fit(&mut all, before_latest);
     let is_last = before_latest == all.len();
-    let mut all: Vec<String> = all.into_iter().map(|(_, asked)| asked).collect();
-    if let (Some(latest), Some(_), false) = (latest(state), latest_of, is_last) {
-        all.insert(before_latest, latest.to_owned());
+    let mark = |asked: Asked| {
+        let said = if asked.is_undone { format!("{} ({})", asked.said, state.labels().later_undone) } else { asked.said };
+        (asked.turn, said)
+    };
+    let mut all: Vec<(usize, String)> = all.into_iter().map(mark).collect();
+    if let (Some(latest), Some(turn), false) = (latest(state), latest_of, is_last) {
+        all.insert(before_latest, (turn, latest.to_owned()));
     }
     all
 }
 
+/// Makes requests fit: cuts each if they are too long together, and drops what is still too much. Those after which nothing changed go
+/// first, and what was said while the agent worked, then the oldest. Returns how many of the first `before` ones were dropped.
+fn fit(all: &mut Vec<Asked>, before: usize) -> usize {
+    let chars = |all: &[Asked]| all.iter().map(|asked| asked.said.chars().count()).sum::<usize>();
+    if chars(all) > MAX_CHARS {
+        for asked in all.iter_mut() {
+            asked.said = text::clip(&asked.said, MAX_SHORT_BYTES).into_owned();
+        }
+    }
+    let mut dropped = 0;
+    while all.len() > MAX_REQUESTS || chars(all) > MAX_CHARS {
+        let at = all.iter().position(|asked| !asked.weighs).unwrap_or_default();
+        all.remove(at);
+        dropped += usize::from(at + dropped < before);
+    }
+    dropped
+}
+
+/// Returns whether nothing changed in a turn, and the next prompt only had the agent do what it had proposed there: the question before
+/// "yes" is what was asked for.
+fn is_taken_up(turns: &[TurnResult], at: usize) -> bool {
+    let next = turns.get(at + 1);
+    !turns[at].has_work()
+        && next.is_some_and(|next| next.edited && !next.substantive && !human::speaks_of_recording(&next.asked))
+}
+
 /// Returns what was asked in a turn, without a consent or an option's letter before it, if it says by itself what to do or what is
-/// wrong. `is_planned` says whether a plan was made in the turn that is still to be carried out.
-fn steering<'a>(asked: &'a str, turn: &TurnResult, is_planned: bool) -> Option<&'a str> {
-    let changed = turn.edited || turn.committed;
+/// wrong. `changed` says whether something was changed for it, and `is_planned` whether a plan was made in the turn that is still to be
+/// carried out.
+fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bool) -> Option<&'a str> {
     let is_added = asked != turn.asked;
-    let asked = human::without_option_letter(human::without_consent(asked));
+    let behind = behind_consent(asked);
+    let asked = human::without_option_letter(human::without_consent(behind.unwrap_or(asked)));
+    let asked = before_code(asked)?;
     let only_records = human::speaks_of_recording(asked) && (!turn.edited || asked.chars().count() <= MAX_RECORD_CHARS);
-    let is_own = (turn.substantive || is_added)
+    let is_own = (turn.substantive || is_added || (behind.is_some() && turn.edited && human::is_demand(asked)))
         && !only_records
         && !human::is_output(asked)
-        && asked.chars().count() <= MAX_REQUEST_CHARS
-        && !asked.contains(['[', '{', '|'])
         && !asked.starts_with('/');
     if !is_own {
         return None;
     }
-    let is_order = changed && !asked.contains('?') && asked.split_whitespace().count() > FEW_WORDS;
     let orders = || human::is_demand(asked) || human::is_order(asked);
     if is_added {
         // What is said in the middle of the work is often only about its next step.
         let is_wish = wishes(asked) || (!asked.contains(['?', '？']) && (orders() || human::corrects(asked)));
         return ((turn.edited || is_planned) && is_wish && human::stands_alone(asked)).then_some(asked);
     }
-    // A question may wish for what was changed then, unless it only asks for a fact. Where nothing changed, only an order or a
-    // correction says what was wanted.
-    let steers = if human::only_asks(asked) {
-        (changed && wishes(asked)) || (turn.edited && !asks_fact(asked))
-    } else if signs::is_guess(&asked.to_lowercase()) {
-        turn.edited && asked.chars().count() > MAX_GUESS_CHARS
+    // Where nothing changed, only an order or a correction says what was wanted.
+    let lower = asked.to_lowercase();
+    let only_asks = human::only_asks(asked);
+    let reports = || turn.used_tools && signs::is_problem(&lower);
+    let steers = if signs::is_guess(&lower) {
+        (changed && asked.chars().count() > MAX_GUESS_CHARS) || (!only_asks && reports())
+    } else if only_asks {
+        changed
     } else {
-        changed || human::corrects(asked) || human::refutes(asked) || (turn.used_tools && orders() && !asks_to_see(asked))
+        let is_work = || turn.used_tools && orders() && !asks_to_see(asked);
+        changed || human::corrects(asked) || human::refutes(asked) || is_work() || reports()
     };
-    ((is_order || human::stands_alone(asked)) && steers).then_some(asked)
+    let says_enough = human::stands_alone(asked) || (turn.has_work() && !only_asks && says_what(asked));
+    (says_enough && steers).then_some(asked)
+}
+
+/// Returns whether a few words say what to do, if something was changed for them: "fix both".
+fn says_what(asked: &str) -> bool {
+    let least = if asked.is_ascii() { MIN_ORDER_CHARS } else { MIN_ORDER_CHARS / 2 };
+    let is_short = asked.chars().count() < least || (asked.is_ascii() && !asked.contains(' '));
+    !is_short && !human::is_consent(asked)
+}
+
+/// Returns what a prompt asks for behind a consent: "yes please, round the total".
+fn behind_consent(asked: &str) -> Option<&str> {
+    let (consent, rest) = asked.split_once([',', '，', '、'])?;
+    let rest = rest.trim_start();
+    let is_bare = consent.chars().count() <= MAX_CONSENT_CHARS && human::is_consent(consent);
+    (is_bare && rest.split(' ').count() >= FEW_WORDS).then_some(rest)
+}
+
+/// Returns what a request says before it goes on with code. None if that is too little.
+fn before_code(asked: &str) -> Option<&str> {
+    let Some(at) = asked.find(['[', '{', '|']) else { return Some(asked) };
+    let said = asked[..at].trim_end();
+    (said.chars().count() >= MIN_BEFORE_CODE_CHARS).then_some(said)
 }
 
 /// Returns whether a question says what somebody would like: "shouldn't the total be rounded?"
@@ -189,15 +263,6 @@ pub(super) fn asks_to_see(asked: &str) -> bool {
     WORDS.iter().any(|word| text::starts_with_words(order, word))
 }
 
-/// Returns whether a question asks how something is, so that the answer is all that it wants.
-fn asks_fact(asked: &str) -> bool {
-    const OPENINGS: [&str; 10] = ["what", "how", "where", "which", "who", "when", "does", "do", "did", "question"];
-    const WISHES: [&str; 4] = ["how about", "how come", "do we really", "do we still"];
-    let lower = asked.to_lowercase();
-    let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
-    starts(&OPENINGS) && !starts(&WISHES)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,20 +272,24 @@ mod tests {
         TurnResult { asked: asked.to_owned(), substantive: true, used_tools: true, ..TurnResult::default() }
     }
 
+    fn said(state: &State) -> Vec<String> {
+        others(state).into_iter().map(|(_, said)| said).collect()
+    }
+
     fn told(asked: &str) -> Option<String> {
-        steering(asked, &turn(asked), false).map(str::to_owned)
+        steering(asked, &turn(asked), false, false).map(str::to_owned)
     }
 
     fn told_of_edit(asked: &str) -> Option<String> {
-        steering(asked, &TurnResult { edited: true, ..turn(asked) }, false).map(str::to_owned)
+        steering(asked, &TurnResult { edited: true, ..turn(asked) }, true, false).map(str::to_owned)
     }
 
     #[test]
     fn a_wish_for_a_plan_that_is_still_to_be_carried_out_is_told() {
         let asked = "the slip is not printed at all for the night till, and it should be";
         let made = TurnResult { asked: "Plan the slips".to_owned(), ..TurnResult::default() };
-        assert_eq!(steering(asked, &made, true), Some(asked));
-        assert_eq!(steering(asked, &made, false), None);
+        assert_eq!(steering(asked, &made, false, true), Some(asked));
+        assert_eq!(steering(asked, &made, false, false), None);
     }
 
     #[test]
@@ -253,7 +322,7 @@ mod tests {
             let mut state = State::default();
             let asked = "print the slip of the night till at the end of the day";
             state.results.push(TurnResult { edited, added: vec![added.to_owned()], ..turn(asked) });
-            others(&state, &[])
+            said(&state)
         };
         assert_eq!(told(true, said).last().map(String::as_str), Some(said));
         assert!(!told(false, said).contains(&said.to_owned()), "nothing came of it");
@@ -269,7 +338,7 @@ mod tests {
             state.results.push(TurnResult { edited: true, ..turn(asked) });
             let memory = SessionMemory { title: title.to_owned(), ..SessionMemory::default() };
             state.memories.add(memory, &mut Vec::new());
-            others(&state, &[])
+            said(&state)
         };
         assert_eq!(told("print"), [asked]);
         assert_eq!(told(""), [asked]);
@@ -277,11 +346,57 @@ mod tests {
     }
 
     #[test]
-    fn what_only_asks_or_records_is_not_told() {
-        for asked in ["does the night till have a slip of its own today?", "commit that and push it to the night branch"] {
+    fn a_few_words_are_told_if_something_was_changed_for_them() {
+        assert_eq!(told_of_edit("fix both").as_deref(), Some("fix both"));
+        assert_eq!(told_of_edit("yes please, fold the slip twice").as_deref(), Some("fold the slip twice"));
+        for asked in ["ok", "3", "/compact", "in the night till?"] {
             assert_eq!(told_of_edit(asked), None, "{asked}");
         }
-        assert_eq!(told("the slip of the night till seems to be wrong, I guess"), None);
+        assert_eq!(told("fix both"), None);
+        let code = "the slip of the night till has no name, it should be the one of the shop: {\"till\": 1}";
+        assert_eq!(told_of_edit(code), code.split(" {").next().map(str::to_owned));
+    }
+
+    #[test]
+    fn a_question_is_told_if_the_user_took_up_the_answer() {
+        let asked = "is there a slip of the night till that nobody prints?";
+        let told = |next: &str, edited: bool| {
+            let mut state = State::default();
+            state.results.push(turn("print the slip of the day till at the end of the day"));
+            state.results.push(turn(asked));
+            state.results.push(TurnResult { substantive: false, edited, ..turn(next) });
+            said(&state).contains(&asked.to_owned())
+        };
+        assert!(told("yes", true));
+        assert!(!told("yes", false) && !told("commit this", true));
+    }
+
+    #[test]
+    fn a_request_whose_work_was_undone_says_so() {
+        let mut state = State::default();
+        state.results.push(turn("print the slip of the day till at the end of the day"));
+        let undone = "fold the slip of the night till three times";
+        state.results.push(TurnResult { edited: true, reverted: true, ..turn(undone) });
+        assert!(said(&state).contains(&format!("{undone} (later undone)")));
+    }
+
+    #[test]
+    fn requests_are_cut_before_they_are_dropped() {
+        let asked = |said: String, weighs: bool| Asked { said, weighs, is_undone: false };
+        let mut all: Vec<Asked> =
+            (0..6).map(|at| asked(format!("{at} {}", "print the slip ".repeat(20)), at != 1)).collect();
+        assert_eq!(fit(&mut all, 3), 0);
+        assert!(all.len() == 6 && all.iter().all(|asked| asked.said.chars().count() <= MAX_SHORT_BYTES));
+        let mut all: Vec<Asked> = (0..MAX_REQUESTS + 2).map(|at| asked(at.to_string(), at != 4)).collect();
+        assert_eq!(fit(&mut all, 3), 1, "4 goes first, and then 0");
+        assert_eq!(all[0].said, "1");
+    }
+
+    #[test]
+    fn what_only_asks_or_records_is_not_told() {
+        assert_eq!(told("does the night till have a slip of its own today?"), None);
+        assert_eq!(told_of_edit("commit that and push it to the night branch"), None);
+        assert_eq!(told("I guess the slip of the night till is a bit longer"), None);
         assert_eq!(told_of_edit("can you check print_slip.rs, perhaps this needs a change too"), None);
         assert_eq!(told("can you show me the code that prints the slip of the night till?"), None);
         assert!(told("look at the slips of the night till in print_slip.rs").is_some());

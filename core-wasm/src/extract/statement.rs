@@ -215,8 +215,12 @@ impl Reader<'_> {
                 });
             }
         }
+        // Bold words with a colon before code only say what the code is, not what the text behind it is about.
+        let ends_in_colon = line.trim_end_matches(['*', ' ']).ends_with([':', '：']);
+        let is_of_code = form == Form::Heading && self.is_bold && block.is_some() && ends_in_colon;
+        let heading = if is_of_code { std::mem::take(&mut self.heading) } else { self.heading.clone() };
         if let Some(text) = shown {
-            self.push_shown(text, self.heading.clone());
+            self.push_shown(text, heading);
         }
     }
 
@@ -491,6 +495,16 @@ mod tests {
         let said = "It is logged. This shows what is sent:\n\n```\nlog()\n```\n\nTwo parts:\n- one";
         let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
         assert_eq!(texts, ["It is logged.", "Two parts:", "one"]);
+    }
+
+    #[test]
+    fn bold_words_before_code_are_not_the_heading_of_what_follows() {
+        let heading = |bold: &str| {
+            let said = format!("{bold}\n\n```\ntill: wrong\n```\n\nThis stops a wrong till before it opens.");
+            statements(&said, Voice::Answer).pop().map(|it| it.heading)
+        };
+        assert_eq!(heading("**The error of a till:**").as_deref(), Some(""));
+        assert_eq!(heading("**The drawer**").as_deref(), Some("The drawer"));
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl ToolUse {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
                 // Once they are relative, they are so to the root.
-                if !root.is_empty() && command.contains(root) {
+                if clean::names_root(&command, root) {
                     self.folder.clear();
                 }
                 // Absolute paths inside the project only say where it is on one machine.

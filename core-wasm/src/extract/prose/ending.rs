@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::narration::is_narration;
+use crate::extract::signs;
 use crate::text;
 
 /// Returns the sentence of an answer that says what was checked.
@@ -199,7 +200,7 @@ fn without_parentheses(said: &str) -> Cow<'_, str> {
 
 /// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
 pub(in crate::extract) fn closing_question(answer: &str) -> Option<String> {
-    let end = text::tail(answer, 1500);
+    let end = without_cut_code(text::tail(answer, 1500));
     let asks = |said: &str| {
         let said = said.trim_end_matches(['*', '"', ' ', ')']);
         said.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| said.ends_with(end))
@@ -225,6 +226,24 @@ pub(in crate::extract) fn closing_question(answer: &str) -> Option<String> {
     (asks(&last) && !is_courtesy && (!last.is_ascii() || text::features(&last).len() >= MIN_QUESTION_WORDS)).then_some(last)
 }
 
+/// Returns whether an answer ends with a list and the question which of its items somebody wants.
+pub(in crate::extract) fn ends_with_choice(answer: &str) -> bool {
+    let lines: Vec<&str> = text::prose_lines(without_cut_code(text::tail(answer, 1500))).collect();
+    let [.., item, last] = lines.as_slice() else { return false };
+    let is_item = item.starts_with(['-', '*', '•', '|']) || item.starts_with(|c: char| c.is_ascii_digit());
+    let asks = last.trim_end_matches(['*', ' ']).ends_with(['?', '？']);
+    is_item && asks && text::sentences(last).len() == 1 && signs::asks_to_choose(&last.to_lowercase())
+}
+
+/// Returns the end of a text from behind the block of code in which it was cut.
+fn without_cut_code(end: &str) -> &str {
+    const FENCE: &str = "```";
+    if end.lines().filter(|line| line.trim_start().starts_with(FENCE)).count() % 2 == 0 {
+        return end;
+    }
+    end.split_once(FENCE).map_or(end, |(_, rest)| rest)
+}
+
 /// The number of words from which an English question can be understood alone.
 const MIN_QUESTION_WORDS: usize = 2;
 
@@ -238,4 +257,26 @@ const MAX_QUESTION_CHARS: usize = 360;
 fn asks_to_choose(lead: &str) -> bool {
     let lower = lead.to_lowercase();
     text::contains_any(&lower, &["would you like", "do you want", "should i", "shall i", "which", "want me to", "prefer"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_before_the_question_which_one_is_a_choice() {
+        let list = "The till has three faults. Some ways:\n\n1. Mend all now\n2. Mend the drawer first\n\n";
+        assert!(ends_with_choice(&format!("{list}What do you prefer?")));
+        assert!(!ends_with_choice(&format!("{list}Shall I commit?")) && !ends_with_choice(list));
+        assert!(!ends_with_choice("1. Mended the till\n\nThe drawer rings. Which one do you prefer?"));
+    }
+
+    #[test]
+    fn a_question_is_found_behind_a_block_of_code_in_which_the_end_is_cut() {
+        let asked = "A few points:\n\n1. Who prints the slip?\n2. Should the till keep a copy?";
+        let code = "let slip = till.slip();\n".repeat(80);
+        let answer = format!("The till:\n\n```\n{code}```\n\nIt prints one slip.\n\n{asked}");
+        let question = closing_question(&answer).unwrap_or_default();
+        assert!(question.contains("Who prints the slip? / ") && question.contains("keep a copy?"), "{question}");
+    }
 }

@@ -66,6 +66,8 @@ pub(in crate::extract) struct TurnResult {
     pub consents: bool,
     /// Whether the next prompts ask to check what the turn said.
     pub doubted: bool,
+    /// Whether the answer ends with a list and the question which of its items somebody wants.
+    pub offers: bool,
     /// Whether the agent used tools, also such as change no files.
     pub used_tools: bool,
     /// Whether the agent may have changed something beside files: a branch, an issue, a service.
@@ -157,7 +159,15 @@ impl TurnResult {
                 && !standing::tells_work(&item.text.to_lowercase())
                 && (signs::lists_options(&item.heading.to_lowercase()) || is_led())
         };
-        ((!self.has_work() || self.asks_which(number)) && self.is_offered(number)) || is_listed()
+        ((!self.has_work() || self.asks_which(number)) && self.is_offered(number))
+            || is_listed()
+            || self.is_last_offer(number)
+    }
+
+    /// Returns whether an item stands in the list with which the answer ends, if somebody is to choose from that.
+    fn is_last_offer(&self, number: usize) -> bool {
+        let tells_work = || standing::tells_work(&self.statements[number].text.to_lowercase());
+        self.offers && self.lists().last().is_some_and(|list| list.contains(&number)) && !tells_work()
     }
 
     /// Returns whether the text of an item asks behind it which one the user wants.

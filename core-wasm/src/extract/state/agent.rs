@@ -241,6 +241,7 @@ impl State {
             carries_plan: turn.carries_plan,
             consents: turn.consents,
             doubted: false,
+            offers: prose::ends_with_choice(&turn.answer),
             used_tools: turn.used_tools,
             acted: turn.acted,
             is_unfinished: turn.is_unfinished(),

@@ -152,6 +152,8 @@ impl State {
                 self.taken_back.commit_reverted(at, self.turns);
                 self.forget_commit(subject);
                 self.dropped_commits.push(subject.clone());
+                // To take a change back is work, too, and why it was done is what to know of it.
+                (self.turn.edited, self.turn.built) = (true, true);
             }
             if commits::leaves_branch(&call) {
                 self.kept_commits = self.own_commits();
