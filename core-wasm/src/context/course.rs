@@ -8,10 +8,8 @@ use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::text;
 
-/// The maximum length of a result before the end, in characters, and the length to which it is shortened if there is something else to
-/// tell.
-const MAX_RESULT_CHARS: usize = 700;
-const MAX_BRIEF_CHARS: usize = 320;
+/// The length to which a result is shortened if there is something else to tell, in characters.
+const MAX_RESULT_CHARS: usize = 320;
 /// The same for the latest work before the end, which often says more than the end.
 const MAX_LATEST_CHARS: usize = 900;
 /// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
@@ -103,10 +101,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
         match step.gave {
             Gave::Result(number) => {
                 let Some(said) = notes.done.get(number) else { continue };
-                let is_latest = latest_work == Some(step.gave) || !has_end;
-                let (max, brief) =
-                    if is_latest { (usize::MAX, MAX_LATEST_CHARS) } else { (MAX_RESULT_CHARS, MAX_BRIEF_CHARS) };
-                let said = &line::brief(said, max);
+                let max = if latest_work == Some(step.gave) || !has_end { MAX_LATEST_CHARS } else { MAX_RESULT_CHARS };
                 let is_proposed = is_over && at + 1 == steps.len() && attribute(notes, "since-proposed").is_some();
                 let label = match () {
                     () if is_proposed => "Then proposed, not done",
@@ -116,7 +111,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     () => "Found",
                 };
                 let entry = match asked.as_deref() {
-                    Some("") => Entry::result_line(label, said, importance).shortened(brief),
+                    Some("") => Entry::result_line(label, said, importance).shortened(max),
                     asked => {
                         let label = match label {
                             "Documented" => Some("documented"),
@@ -126,7 +121,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                         let begin = asked.map_or_else(|| request.text().to_owned(), |asked| format!("Asked: {asked}"));
                         let entry = Entry::result_line("Asked", without_quote(said), importance);
                         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
-                        entry.behind(&begin, label, brief)
+                        entry.behind(&begin, label, max)
                     }
                 };
                 page.add(SectionKind::LastSession, entry);

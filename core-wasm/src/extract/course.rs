@@ -92,3 +92,57 @@ fn told_beside_result(turn: &TurnResult) -> Option<String> {
         && !human::speaks_of_recording(asked);
     is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(asked: &str, edited: bool) -> TurnResult {
+        TurnResult { asked: asked.to_owned(), substantive: true, used_tools: true, edited, ..TurnResult::default() }
+    }
+
+    fn state(turns: [TurnResult; 4]) -> State {
+        let mut state = State::default();
+        state.request.clone_from(&turns[0].asked);
+        turns.into_iter().for_each(|turn| state.results.push(turn));
+        state
+    }
+
+    #[test]
+    fn each_request_has_its_result() {
+        let asked = [
+            "print the slip of the night till at the end of the day",
+            "paint the drawer of the day till red and its lock green",
+            "yes",
+            "why does the bell of the shop ring twice in the morning?",
+        ];
+        let state = state(asked.map(|asked| turn(asked, asked != "yes")));
+        let more = requests::others(&state);
+        let told = lines(&state, &more, &[0, 2], Some(3));
+        assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]));
+    }
+
+    #[test]
+    fn what_was_asked_again_is_told_where_it_was_answered() {
+        let again = "check the totals of the night till once more";
+        let asked =
+            ["print the slip of the night till at the end of the day", again, again, "fold the slip of the day till"];
+        let state = state(asked.map(|asked| turn(asked, true)));
+        let more = requests::others(&state);
+        let told = lines(&state, &more, &[0, 2], Some(3));
+        assert_eq!(told, format!("0 *\n1 {again}\nend {}", asked[3]));
+    }
+
+    #[test]
+    fn the_first_request_comes_first_even_if_its_turn_is_gone() {
+        let asked = [
+            "fold the slip",
+            "fold the slip of the night till",
+            "fold the slip of the day till",
+            "ring the bell of the shop",
+        ];
+        let mut state = state(asked.map(|asked| turn(asked, true)));
+        state.request = "Close the shop".to_owned();
+        assert!(lines(&state, &[], &[], Some(3)).starts_with("- *\nend "), "{}", lines(&state, &[], &[], Some(3)));
+    }
+}

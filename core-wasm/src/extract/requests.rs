@@ -272,7 +272,7 @@ mod tests {
         TurnResult { asked: asked.to_owned(), substantive: true, used_tools: true, ..TurnResult::default() }
     }
 
-    fn said(state: &State) -> Vec<String> {
+    fn all_said(state: &State) -> Vec<String> {
         others(state).into_iter().map(|(_, said)| said).collect()
     }
 
@@ -322,7 +322,7 @@ mod tests {
             let mut state = State::default();
             let asked = "print the slip of the night till at the end of the day";
             state.results.push(TurnResult { edited, added: vec![added.to_owned()], ..turn(asked) });
-            said(&state)
+            all_said(&state)
         };
         assert_eq!(told(true, said).last().map(String::as_str), Some(said));
         assert!(!told(false, said).contains(&said.to_owned()), "nothing came of it");
@@ -338,7 +338,7 @@ mod tests {
             state.results.push(TurnResult { edited: true, ..turn(asked) });
             let memory = SessionMemory { title: title.to_owned(), ..SessionMemory::default() };
             state.memories.add(memory, &mut Vec::new());
-            said(&state)
+            all_said(&state)
         };
         assert_eq!(told("print"), [asked]);
         assert_eq!(told(""), [asked]);
@@ -365,7 +365,7 @@ mod tests {
             state.results.push(turn("print the slip of the day till at the end of the day"));
             state.results.push(turn(asked));
             state.results.push(TurnResult { substantive: false, edited, ..turn(next) });
-            said(&state).contains(&asked.to_owned())
+            all_said(&state).contains(&asked.to_owned())
         };
         assert!(told("yes", true));
         assert!(!told("yes", false) && !told("commit this", true));
@@ -377,12 +377,12 @@ mod tests {
         state.results.push(turn("print the slip of the day till at the end of the day"));
         let undone = "fold the slip of the night till three times";
         state.results.push(TurnResult { edited: true, reverted: true, ..turn(undone) });
-        assert!(said(&state).contains(&format!("{undone} (later undone)")));
+        assert!(all_said(&state).contains(&format!("{undone} (later undone)")));
     }
 
     #[test]
     fn requests_are_cut_before_they_are_dropped() {
-        let asked = |said: String, weighs: bool| Asked { said, weighs, is_undone: false };
+        let asked = |said: String, weighs: bool| Asked { turn: 0, said, weighs, is_undone: false };
         let mut all: Vec<Asked> =
             (0..6).map(|at| asked(format!("{at} {}", "print the slip ".repeat(20)), at != 1)).collect();
         assert_eq!(fit(&mut all, 3), 0);
