@@ -345,8 +345,10 @@ pub(super) fn read(questions: Raw<'_>) -> Vec<Question> {
             b"header" => question.header = clean::line(&value.text().unwrap_or_default(), 60),
             b"options" => value.items(|option| {
                 if question.options.len() < 8 {
+                    // Some surfaces name only the labels.
+                    let label = option.text().or_else(|| option.get_text("label")).unwrap_or_default();
                     question.options.push(Choice {
-                        label: strip_recommendation(&clean::line(&option.get_text("label").unwrap_or_default(), 160)),
+                        label: strip_recommendation(&clean::line(&label, 160)),
                         description: strip_recommendation(&clean::line(
                             &option.get_text("description").unwrap_or_default(),
                             300,
@@ -448,8 +450,14 @@ fn join(values: Raw<'_>) -> String {
     text::clip(&all.join(", "), 400).into_owned()
 }
 
-/// Fills in the answers of a textual result (`"question"="answer"`).
+/// Fills in the answers of a textual result: `"question"="answer"`, or one numbered line for each question.
 pub(super) fn answer_from_text(questions: &mut [Question], result: &str) {
+    if let Some(answers) = numbered_answers(result).filter(|answers| answers.len() == questions.len()) {
+        for (question, answer) in questions.iter_mut().zip(answers) {
+            question.answer = strip_recommendation(&clean::line(answer, 400));
+        }
+        return;
+    }
     let result = text::one_line(&clean::clean(result));
     for question in questions {
         let Some(at) = result.find(&format!("\"{}\"=\"", question.text)) else {
@@ -460,6 +468,12 @@ pub(super) fn answer_from_text(questions: &mut [Question], result: &str) {
             question.answer = strip_recommendation(&text::clip(&rest[..end], 400));
         }
     }
+}
+
+/// Returns the answers below "User responses:", each behind its number.
+fn numbered_answers(result: &str) -> Option<Vec<&str>> {
+    let lines = result.trim().strip_prefix("User responses:")?.trim().lines();
+    lines.enumerate().map(|(at, line)| line.trim().strip_prefix(&format!("{}. ", at + 1))).collect()
 }
 
 #[cfg(test)]
@@ -481,6 +495,17 @@ mod tests {
         assert!(questions[0].is_decided());
         answer(&mut questions, Raw::parse(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap());
         assert!(questions[0].rejected().is_empty());
+    }
+
+    #[test]
+    fn numbered_answers_belong_to_the_questions_in_their_order() {
+        let asked = r#"[{"question":"Which store?","options":["SQLite","Postgres"]},{"question":"Which till?","options":["Day","Night"]}]"#;
+        let mut questions = read(Raw::parse(asked).unwrap());
+        answer_from_text(&mut questions, "User responses:\n1. SQLite");
+        assert!(questions.iter().all(|question| question.answer.is_empty()), "one is missing");
+        answer_from_text(&mut questions, "User responses:\n1. SQLite\n2. Both, in turns");
+        assert_eq!(questions[0].rejected(), ["Postgres"]);
+        assert_eq!(questions[1].answer, "Both, in turns");
     }
 
     #[test]

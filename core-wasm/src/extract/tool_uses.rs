@@ -47,8 +47,10 @@ pub(super) enum Tool {
 
 impl Tool {
     fn of(name: &str) -> Self {
-        // Editors that speak the Agent Client Protocol run the client's own tools for it.
-        match name.strip_prefix("mcp__acp__").unwrap_or(name) {
+        // Editors and other surfaces of the client run its own tools for it. Nobody else's are taken for it: what they return is not the
+        // user's word.
+        let own = ["mcp__acp__", "mcp__conductor__"].iter().find_map(|server| name.strip_prefix(server));
+        match own.unwrap_or(name) {
             "Bash" | "PowerShell" | "Shell" => Tool::Shell,
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Tool::Edit,
             "Read" | "NotebookRead" => Tool::Read,
