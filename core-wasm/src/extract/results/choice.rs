@@ -15,9 +15,15 @@ use crate::text;
 /// The maximum length of what is told of the answer with which the work ended, in characters.
 const MAX_END_CHARS: usize = 3_000;
 /// The maximum length of an answer that is told whole, once something of it is told, in characters.
-const MAX_ANSWER_CHARS: usize = 700;
+const MAX_ANSWER_CHARS: usize = 1_300;
+/// The maximum length of a list that is told because the answer says next to nothing, in characters.
+const MAX_LISTED_CHARS: usize = 700;
+/// The length of what is told of a session up to which answers are completed, in characters. Longer pages have no room.
+const MAX_WHOLE_CHARS: usize = 5_000;
 /// The maximum length of what is added to complete one list, in characters.
 const MAX_LIST_CHARS: usize = 300;
+/// The length up to which a list is told whole once one of its items is, in characters.
+const MAX_SHORT_LIST_CHARS: usize = 450;
 /// The number of steps of a list from which the others are added, and the maximum length of these, in characters.
 const MIN_STEPS: usize = 2;
 const MAX_STEPS_CHARS: usize = 500;
@@ -360,7 +366,7 @@ impl Results {
             .filter(|number| is_same_list(number) && !chosen.contains(&(at, *number)))
             .filter(is_result)
             .filter(|&number| !is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0));
-        let added = self.fitting(at, results, MAX_ANSWER_CHARS);
+        let added = self.fitting(at, results, MAX_LISTED_CHARS);
         chosen.extend(added);
         chosen.sort_unstable();
         chosen
@@ -394,10 +400,12 @@ impl Results {
         })
     }
 
-    /// Adds what is missing of the short answers of which something is told, unless what they say was taken back or was only
-    /// proposed before the work.
+    /// Adds what is missing of the answers of which something is told, the latest first while there is room, unless what they say was
+    /// taken back or was only proposed before the work: a few sentences of an answer say less than a short page has room for.
     pub(super) fn with_whole_answers(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        for (at, turn) in self.turns.iter().enumerate() {
+        let chars = |&(turn, number): &Place| self.turns[turn].statements[number].text.chars().count();
+        let mut used: usize = chosen.iter().map(chars).sum();
+        for (at, turn) in self.turns.iter().enumerate().rev() {
             let is_told = |number: &usize| chosen.contains(&(at, *number));
             let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
             let holds = !(turn.disputed || turn.conceded || turn.reverted)
@@ -405,12 +413,16 @@ impl Results {
             if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
                 continue;
             }
-            let whole: Vec<usize> =
-                (0..turn.statements.len()).filter(|number| is_told(number) || self.is_part_of_answer(at, *number)).collect();
-            let chars: usize = whole.iter().map(|number| turn.statements[*number].text.chars().count()).sum();
-            let missing: Vec<Place> =
-                whole.into_iter().map(|number| (at, number)).filter(|it| !chosen.contains(it)).collect();
-            if chars <= MAX_ANSWER_CHARS {
+            let whole = (0..turn.statements.len()).filter(|number| is_told(number) || self.is_part_of_answer(at, *number));
+            let (told, mut missing): (Vec<Place>, Vec<Place>) =
+                whole.map(|number| (at, number)).partition(|place| chosen.contains(place));
+            // What passed in the end is told beside the outcome.
+            missing.retain(|&(_, number)| {
+                at + 1 == self.turns.len() || prose::checked(&turn.statements[number].text).is_none()
+            });
+            let (own, added): (usize, usize) = (told.iter().map(chars).sum(), missing.iter().map(chars).sum());
+            if own + added <= MAX_ANSWER_CHARS && used + added <= MAX_WHOLE_CHARS {
+                used += added;
                 chosen.extend(missing);
             }
         }
@@ -461,8 +473,13 @@ impl Results {
                         !is_barred(&turn.statements[number], turn, later_turns, 1.0) && !turn.is_option(number)
                     })
                     .collect();
-                let chars: usize = missing.iter().map(|&number| turn.statements[number].text.chars().count()).sum();
-                if told.len() >= 2 && told.len() >= missing.len() && chars <= room.min(MAX_LIST_CHARS) {
+                let length = |numbers: &[usize]| -> usize {
+                    numbers.iter().map(|&number| turn.statements[number].text.chars().count()).sum()
+                };
+                let (own, chars) = (length(&told), length(&missing));
+                let is_most = told.len() >= 2 && told.len() >= missing.len() && chars <= MAX_LIST_CHARS;
+                let is_short = !told.is_empty() && chars + own <= MAX_SHORT_LIST_CHARS && chars + MAX_LIST_CHARS <= room;
+                if (is_short || is_most) && chars <= room {
                     room -= chars;
                     chosen.extend(missing.into_iter().map(|number| (at, number)));
                 }

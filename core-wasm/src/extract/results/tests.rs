@@ -299,6 +299,10 @@ fn a_list_is_told_whole_if_most_of_it_is() {
     let mut results = Results::default();
     results.push(turn(list, ""));
     assert_eq!(results.with_whole_lists(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)], "a guess stays out");
+    assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1), (0, 2), (0, 3)], "there is room for a short list");
+    let long = format!("It is done:\n- One is quick in `a.ts`.\n- Two is found in {}.", "`b.ts` and ".repeat(50));
+    let mut results = Results::default();
+    results.push(turn(&long, ""));
     assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1)]);
 }
 
