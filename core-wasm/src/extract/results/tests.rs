@@ -611,7 +611,7 @@ fn a_heading_that_is_a_clause_is_no_part_of_a_sentence() {
     let turn = turn("## Why the totals differ\n\nThe tax is rounded twice.\n\n## Rounding\n\nCents are cut.", "");
     assert_eq!(line(&turn, [1, 3].into_iter()), "The tax is rounded twice. Rounding: Cents are cut.");
     let list = self::turn("## What the default leaves out\n\n- the tax\n- the mail\n\n## What changed\n\n- the menu", "");
-    assert_eq!(line(&list, [1, 2, 4].into_iter()), "What the default leaves out: the tax; the mail; the menu");
+    assert_eq!(line(&list, [1, 2, 4].into_iter()), "What the default leaves out: the tax; the mail. the menu");
 }
 
 #[test]
@@ -1142,7 +1142,7 @@ fn a_deed_that_leads_to_headings_is_told() {
     };
     let parts = "\n\n**The slips:**\n\n```json\n{ \"slips\": 2 }\n```\n\n**At noon:**\n- `count()` counts the drawer\n- `fold()` folds it";
     let line = told(&format!("Done. Added the slips of the night to `till.rs`:{parts}"));
-    assert!(line.starts_with("Added the slips of the night to `till.rs`; "), "{line}");
+    assert!(line.starts_with("Added the slips of the night to `till.rs`. "), "{line}");
     for opening in
         ["Based on the code of the till, these are its slips:", "Proposed changes to the printer of the till, not made yet:"]
     {
