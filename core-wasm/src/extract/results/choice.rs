@@ -250,15 +250,18 @@ impl Results {
         chosen
     }
 
-    /// Adds the line above each told list that says that its items were taken out: without it they read as if they were there.
-    pub(super) fn with_removal_leads(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+    /// Adds the line above each told list that says what its items are: without it they read as a part of what stands before them, and
+    /// what was taken out as if it were there.
+    pub(super) fn with_leads(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
             for list in turn.lists() {
                 let Some(above) = list.start.checked_sub(1) else { continue };
                 let (lead, first) = (&turn.statements[above], &turn.statements[list.start]);
                 let leads = is_lead(&lead.text) && (lead.voice, lead.place + 1) == (first.voice, first.place);
-                let is_told = list.clone().any(|number| chosen.contains(&(at, number)));
-                if leads && is_told && vanished::says_removal(&lead.text) && !chosen.contains(&(at, above)) {
+                let told = list.clone().filter(|number| chosen.contains(&(at, *number))).count();
+                let is_most = told >= 2 && 2 * told >= list.len() && chosen.contains(&(at, list.start));
+                let is_needed = (told > 0 && vanished::says_removal(&lead.text)) || (is_most && turn.needs_lead(above));
+                if leads && is_needed && !chosen.contains(&(at, above)) {
                     chosen.push((at, above));
                 }
             }

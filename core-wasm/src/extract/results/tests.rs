@@ -1156,6 +1156,21 @@ fn what_was_taken_out_stands_below_the_line_that_says_so() {
     let mut results = Results::default();
     results.push(turn(answer, ""));
     let lead = results.turns[0].statements.iter().position(|it| it.text.ends_with(':')).unwrap();
-    assert_eq!(results.with_removal_leads(vec![(0, lead + 1)]), [(0, lead), (0, lead + 1)]);
-    assert_eq!(results.with_removal_leads(vec![(0, 0)]), [(0, 0)]);
+    assert_eq!(results.with_leads(vec![(0, lead + 1)]), [(0, lead), (0, lead + 1)]);
+    assert_eq!(results.with_leads(vec![(0, 0)]), [(0, 0)]);
+}
+
+#[test]
+fn a_list_behind_another_one_keeps_its_lead() {
+    let leads = |lead: &str| {
+        let mut results = Results::default();
+        let answer = format!(
+            "The till is open:\n- It counts `a.ts`.\n- It counts `b.ts`.\n\n{lead}\n- It rounds the total.\n- It prints the slip."
+        );
+        results.push(turn(&answer, ""));
+        results.with_leads(vec![(0, 1), (0, 2), (0, 4), (0, 5)]).contains(&(0, 3))
+    };
+    assert!(leads("When the drawer shuts at night, the till does this:"));
+    assert!(!leads("Here is the rest of it:"));
+    assert!(!leads("You could choose between these options:"));
 }

@@ -18,6 +18,10 @@ const MIN_DEED_CHARS: usize = 24;
 /// The number of words from which a line that leads to a list says what was done: not "Changed the following files:".
 const MIN_DEED_WORDS: usize = 7;
 
+/// The number of words from which a line says what the items of the list below it are, and up to which it is worth its room.
+const MIN_LEAD_WORDS: usize = 4;
+const MAX_LEAD_WORDS: usize = 24;
+
 /// One turn that is over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -213,6 +217,25 @@ impl TurnResult {
             && next.is_none_or(|next| {
                 next.form == Form::Heading || next.heading != statement.heading || next.place != statement.place + 1
             })
+    }
+
+    /// Returns whether a line that leads to a list stands behind something else than a heading, says what the items are, and offers nothing.
+    pub(super) fn needs_lead(&self, lead: usize) -> bool {
+        let statement = &self.statements[lead];
+        let lower = statement.text.to_lowercase();
+        let words = statement.text.split_whitespace().count();
+        lead.checked_sub(1).is_some_and(|above| self.statements[above].form != Form::Heading)
+            && statement.form == Form::Sentence
+            && (MIN_LEAD_WORDS..=MAX_LEAD_WORDS).contains(&words)
+            && !prose::is_filler(&statement.text)
+            && !prose::is_narration(&statement.text)
+            && !prose::is_pointer(&lower)
+            && !signs::is_offer(&lower)
+            && !signs::is_intent(&lower)
+            && !signs::offers_options(&lower)
+            && !signs::lists_options(&lower)
+            && !signs::is_proposals(&statement.text)
+            && !statement.is_proposed
     }
 
     /// Returns whether a line of the answer that leads to a list says itself what was done: "Replaced the slow test with three fast ones:".
