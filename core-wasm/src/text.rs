@@ -241,7 +241,8 @@ pub(crate) fn plain(line: &str) -> String {
     let mut rest = line.trim();
     loop {
         let shorter = rest.trim_start_matches(['#', '>', '|', ' ', '\t']);
-        let shorter = ["- ", "* ", "• ", "+ ", "- [ ] ", "- [x] "]
+        // What is not done yet keeps its box.
+        let shorter = ["- [x] ", "* [x] ", "- [X] ", "- ", "* ", "• ", "+ "]
             .iter()
             .find_map(|mark| shorter.strip_prefix(mark))
             .unwrap_or(shorter);
@@ -573,6 +574,12 @@ mod tests {
     #[test]
     fn links_are_their_text_outside_code() {
         assert_eq!(plain("- see [a.md](docs/a.md:3) and `[text](url)`"), "see a.md and `[text](url)`");
+    }
+
+    #[test]
+    fn a_ticked_box_is_a_mark() {
+        assert_eq!(plain("- [x] **Round** the total"), "Round the total");
+        assert_eq!(plain("- [ ] Round the total"), "[ ] Round the total");
     }
 
     #[test]

@@ -204,7 +204,7 @@ pub(super) fn said_before(sentence: &str) -> Option<String> {
         "you", "with", "or", "if", "after", "before", "from", "as", "let", "i", "output",
     ];
     // What ends a sentence that the code completes.
-    const OPEN_ENDS: [&str; 24] = [
+    const OPEN_ENDS: [&str; 48] = [
         "this",
         "these",
         "follows",
@@ -229,6 +229,30 @@ pub(super) fn said_before(sentence: &str) -> Option<String> {
         "and",
         "or",
         "using",
+        "add",
+        "adds",
+        "insert",
+        "replace",
+        "change",
+        "becomes",
+        "become",
+        "returns",
+        "return",
+        "emits",
+        "prints",
+        "shows",
+        "reads",
+        "runs",
+        "run",
+        "calls",
+        "has",
+        "have",
+        "had",
+        "contains",
+        "gives",
+        "got",
+        "get",
+        "needs",
     ];
     let said = sentence.trim_end_matches([':', '：', '*', ' ']);
     let lower = said.to_lowercase();
@@ -259,6 +283,7 @@ mod tests {
             "I added the kinds of slips to `till.rs`."
         );
         assert_eq!(said_before("I need the kinds of slips in `till.rs`:"), None);
+        assert_eq!(said_before("`till.rs` near the drawer — before the count of `slips()`, add:"), None);
     }
 
     #[test]

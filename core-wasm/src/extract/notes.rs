@@ -480,7 +480,8 @@ fn without_request(state: &State, turn: &TurnResult, line: String) -> String {
     }
     let told = own.filter(|it| turn.asked.contains(it.text.as_str()));
     let rest = told.fold(said.to_owned(), |said, it| said.replacen(it.text.as_str(), "", 1));
-    let rest = rest.trim_matches([' ', ';']);
+    let rest = without_gaps(rest);
+    let rest = rest.trim_end_matches([' ', ';']).trim_start_matches([' ', ';', '.']);
     if rest.is_empty() { answer.to_owned() } else { format!("{rest} → {answer}") }
 }
 
@@ -536,13 +537,23 @@ fn discusses(turn: &TurnResult) -> bool {
 /// Removes the sentences from a line, unless nothing else would remain of it.
 fn without(line: &str, sentences: &[String]) -> String {
     let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
-    let mut shorter = text::one_line(&shorter);
-    // Of several sentences in a row, their separators remain.
-    while text::contains_any(&shorter, &["; ; ", ": ; ", "; . "]) {
-        shorter = shorter.replace("; ; ", "; ").replace(": ; ", ": ").replace("; . ", ". ");
+    if shorter == line {
+        return shorter;
     }
-    let shorter = shorter.strip_suffix("; .").unwrap_or(&shorter).trim_matches([' ', ';']).trim_start_matches("— ");
+    let shorter = without_gaps(text::one_line(&shorter));
+    let shorter = ["; .", ". ."].iter().find_map(|end| shorter.strip_suffix(end)).unwrap_or(&shorter);
+    let shorter = shorter.trim_matches([' ', ';']).trim_start_matches(". ").trim_start_matches("— ");
     if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
+}
+
+/// Removes the separators of sentences that are not there any more.
+fn without_gaps(mut line: String) -> String {
+    const GAPS: [(&str, &str); 5] = [("; ; ", "; "), (": ; ", ": "), ("; . ", ". "), (". . ", ". "), (": . ", ": ")];
+    // Of several sentences in a row, their separators remain.
+    while let Some((gap, end)) = GAPS.iter().find(|(gap, _)| line.contains(gap)) {
+        line = line.replace(gap, end);
+    }
+    line
 }
 
 /// Adds to "All tests pass" how many there are, if their last full run reported it, or which were run, if they were only some.
@@ -727,6 +738,16 @@ mod tests {
         let written = TurnResult { built: true, ..turn(true) };
         assert_eq!(Given::of(&State::default(), &written, "The till rings."), Given::Work);
         assert_eq!(Given::of(&State::default(), &turn(true), "The till rings."), Given::Document);
+    }
+
+    #[test]
+    fn what_is_told_elsewhere_leaves_no_gap() {
+        let line = |rest: &str| format!("The till rounds the total. {rest}The slip names the shop.");
+        let gone = ["It rings".to_owned(), "It shuts".to_owned()];
+        assert_eq!(without(&line("It rings. It shuts. "), &gone), line(""));
+        assert_eq!(without(&line("Now: It rings; it waits. "), &gone), line("Now: it waits. "));
+        let slip = "The slip names the shop and the hour of the day";
+        assert_eq!(without(&format!("It rings. {slip}"), &gone), slip);
     }
 
     #[test]

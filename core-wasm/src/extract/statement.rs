@@ -291,6 +291,9 @@ impl Reader<'_> {
     }
 }
 
+/// What may stand between a bold question and what answers it.
+const DASHES: [&str; 3] = ["- ", "– ", "— "];
+
 /// Joins the bold words with which a line opens to its next sentence: "**Cache.** It is cleared at night".
 fn with_bold_lead(line: &str, mut parts: Vec<String>) -> Vec<String> {
     let bold = line.trim_start_matches(['-', '*', '•', '+', ' ']).split("**").next().unwrap_or_default();
@@ -301,6 +304,16 @@ fn with_bold_lead(line: &str, mut parts: Vec<String>) -> Vec<String> {
     if parts.len() > 1 && is_bold && parts.first().is_some_and(is_lead) {
         let lead = parts.remove(0);
         parts[0] = format!("{} — {}", lead.trim_end_matches(['.', '。']), parts[0]);
+    }
+    // "**Why a till?** - It counts": the question is a label.
+    let is_asked = |lead: &String| is_question(lead) && text::plain(bold).trim() == lead.trim();
+    if parts.len() > 1
+        && is_bold
+        && parts.first().is_some_and(is_asked)
+        && let Some(said) = DASHES.iter().find_map(|dash| parts[1].strip_prefix(dash))
+    {
+        parts[1] = format!("{} — {said}", parts[0]);
+        parts.remove(0);
     }
     parts
 }
@@ -485,6 +498,8 @@ mod tests {
 
     #[test]
     fn bold_words_at_the_beginning_belong_to_their_sentence() {
+        let asked = statements("- **Why a till?** - It counts the coins. It rings.", Voice::Answer);
+        assert_eq!((asked.len(), asked[0].text.as_str()), (2, "Why a till? — It counts the coins."));
         let said = "**Cache.** It is cleared at night. Nobody waits.\n\n**The tax is a rate.**\n\n- **Menu:** no border";
         let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
         assert_eq!(texts, ["Cache — It is cleared at night.", "Nobody waits.", "The tax is a rate.", "Menu: no border"]);

@@ -15,9 +15,15 @@ use crate::text;
 /// The maximum length of what is told of the answer with which the work ended, in characters.
 const MAX_END_CHARS: usize = 3_000;
 /// The maximum length of an answer that is told whole, once something of it is told, in characters.
-const MAX_ANSWER_CHARS: usize = 700;
+const MAX_ANSWER_CHARS: usize = 1_300;
+/// The maximum length of a list that is told because the answer says next to nothing, in characters.
+const MAX_LISTED_CHARS: usize = 700;
+/// The length of what is told of a session up to which answers are completed, in characters. Longer pages have no room.
+const MAX_WHOLE_CHARS: usize = 5_000;
 /// The maximum length of what is added to complete one list, in characters.
 const MAX_LIST_CHARS: usize = 300;
+/// The length up to which a list is told whole once one of its items is, in characters.
+const MAX_SHORT_LIST_CHARS: usize = 450;
 /// The number of steps of a list from which the others are added, and the maximum length of these, in characters.
 const MIN_STEPS: usize = 2;
 const MAX_STEPS_CHARS: usize = 500;
@@ -244,15 +250,18 @@ impl Results {
         chosen
     }
 
-    /// Adds the line above each told list that says that its items were taken out: without it they read as if they were there.
-    pub(super) fn with_removal_leads(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+    /// Adds the line above each told list that says what its items are: without it they read as a part of what stands before them, and
+    /// what was taken out as if it were there.
+    pub(super) fn with_leads(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
             for list in turn.lists() {
                 let Some(above) = list.start.checked_sub(1) else { continue };
                 let (lead, first) = (&turn.statements[above], &turn.statements[list.start]);
                 let leads = is_lead(&lead.text) && (lead.voice, lead.place + 1) == (first.voice, first.place);
-                let is_told = list.clone().any(|number| chosen.contains(&(at, number)));
-                if leads && is_told && vanished::says_removal(&lead.text) && !chosen.contains(&(at, above)) {
+                let told = list.clone().filter(|number| chosen.contains(&(at, *number))).count();
+                let is_most = told >= 2 && 2 * told >= list.len() && chosen.contains(&(at, list.start));
+                let is_needed = (told > 0 && vanished::says_removal(&lead.text)) || (is_most && turn.needs_lead(above));
+                if leads && is_needed && !chosen.contains(&(at, above)) {
                     chosen.push((at, above));
                 }
             }
@@ -360,7 +369,7 @@ impl Results {
             .filter(|number| is_same_list(number) && !chosen.contains(&(at, *number)))
             .filter(is_result)
             .filter(|&number| !is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0));
-        let added = self.fitting(at, results, MAX_ANSWER_CHARS);
+        let added = self.fitting(at, results, MAX_LISTED_CHARS);
         chosen.extend(added);
         chosen.sort_unstable();
         chosen
@@ -394,10 +403,12 @@ impl Results {
         })
     }
 
-    /// Adds what is missing of the short answers of which something is told, unless what they say was taken back or was only
-    /// proposed before the work.
+    /// Adds what is missing of the answers of which something is told, the latest first while there is room, unless what they say was
+    /// taken back or was only proposed before the work: a few sentences of an answer say less than a short page has room for.
     pub(super) fn with_whole_answers(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        for (at, turn) in self.turns.iter().enumerate() {
+        let chars = |&(turn, number): &Place| self.turns[turn].statements[number].text.chars().count();
+        let mut used: usize = chosen.iter().map(chars).sum();
+        for (at, turn) in self.turns.iter().enumerate().rev() {
             let is_told = |number: &usize| chosen.contains(&(at, *number));
             let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
             let holds = !(turn.disputed || turn.conceded || turn.reverted)
@@ -405,12 +416,16 @@ impl Results {
             if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
                 continue;
             }
-            let whole: Vec<usize> =
-                (0..turn.statements.len()).filter(|number| is_told(number) || self.is_part_of_answer(at, *number)).collect();
-            let chars: usize = whole.iter().map(|number| turn.statements[*number].text.chars().count()).sum();
-            let missing: Vec<Place> =
-                whole.into_iter().map(|number| (at, number)).filter(|it| !chosen.contains(it)).collect();
-            if chars <= MAX_ANSWER_CHARS {
+            let whole = (0..turn.statements.len()).filter(|number| is_told(number) || self.is_part_of_answer(at, *number));
+            let (told, mut missing): (Vec<Place>, Vec<Place>) =
+                whole.map(|number| (at, number)).partition(|place| chosen.contains(place));
+            // What passed in the end is told beside the outcome.
+            missing.retain(|&(_, number)| {
+                at + 1 == self.turns.len() || prose::checked(&turn.statements[number].text).is_none()
+            });
+            let (own, added): (usize, usize) = (told.iter().map(chars).sum(), missing.iter().map(chars).sum());
+            if own + added <= MAX_ANSWER_CHARS && used + added <= MAX_WHOLE_CHARS {
+                used += added;
                 chosen.extend(missing);
             }
         }
@@ -461,8 +476,13 @@ impl Results {
                         !is_barred(&turn.statements[number], turn, later_turns, 1.0) && !turn.is_option(number)
                     })
                     .collect();
-                let chars: usize = missing.iter().map(|&number| turn.statements[number].text.chars().count()).sum();
-                if told.len() >= 2 && told.len() >= missing.len() && chars <= room.min(MAX_LIST_CHARS) {
+                let length = |numbers: &[usize]| -> usize {
+                    numbers.iter().map(|&number| turn.statements[number].text.chars().count()).sum()
+                };
+                let (own, chars) = (length(&told), length(&missing));
+                let is_most = told.len() >= 2 && told.len() >= missing.len() && chars <= MAX_LIST_CHARS;
+                let is_short = !told.is_empty() && chars + own <= MAX_SHORT_LIST_CHARS && chars + MAX_LIST_CHARS <= room;
+                if (is_short || is_most) && chars <= room {
                     room -= chars;
                     chosen.extend(missing.into_iter().map(|number| (at, number)));
                 }

@@ -28,6 +28,9 @@ fn names_no_subject(lead: &str) -> bool {
 /// The number of words up to which a heading says nothing alone.
 const MAX_SHORT_WORDS: usize = 2;
 
+/// How many places behind its heading a statement still reads as what stands below it.
+const MAX_GAP: u16 = 3;
+
 /// The minimum length of what follows a label that can be left out, in characters.
 const MIN_LABELLED_CHARS: usize = 24;
 
@@ -72,6 +75,7 @@ impl TurnResult {
                 || !is_lead(&statement.text)
                 || statement.is_step
                 || self.opens_with_deed(at)
+                || self.leads_with_deed(at)
                 || (is_followed(at) && !names_no_subject(&statement.text))
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
@@ -288,6 +292,27 @@ fn is_short_heading(statement: &Statement) -> bool {
     statement.form == Form::Heading && statement.text.split_whitespace().count() <= MAX_SHORT_WORDS
 }
 
+/// Returns whether two statements are items of one list, so that the second goes on with it.
+fn is_beside_in_list(last: &Statement, next: &Statement) -> bool {
+    let is_listed = |it: &Statement| matches!(it.form, Form::Item | Form::Row);
+    is_listed(last) && is_listed(next) && (last.voice, last.count, &last.heading) == (next.voice, next.count, &next.heading)
+}
+
+/// Returns whether a text ends like a sentence. A closing quote may stand behind its end.
+fn has_ended(said: &str) -> bool {
+    let said = said.trim_end_matches(['"', '”']);
+    said.ends_with(['.', '!', '?', '。', '！', '？']) && !said.ends_with("...")
+}
+
+/// Returns what stands between a line and what is added to it: a list ends before what does not belong to it.
+fn separator(line: &str, goes_on: bool) -> &'static str {
+    if has_ended(line) || line.ends_with([':', '：', ';']) {
+        return " ";
+    }
+    let ends_with_address = || line.rsplit(' ').next().is_some_and(|word| word.contains("://"));
+    if goes_on || ends_with_address() { "; " } else { ". " }
+}
+
 /// Joins statements into running text. A heading stands once before the statements below it.
 fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut line = String::new();
@@ -312,15 +337,19 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
             continue;
         }
         // Nothing is told of what stands below a line that led to it.
-        let is_beside = last.is_some_and(|last| (last.voice, last.place + 1) != (statement.voice, statement.place));
+        let is_beside = last.is_some_and(|last| {
+            let is_next = (last.voice, last.place + 1) == (statement.voice, statement.place);
+            let is_below = last.text == statement.heading && statement.place <= last.place + MAX_GAP;
+            !is_next && !is_below
+        });
         if line.ends_with(':') && (statement.form == Form::Heading || is_beside) {
             line.pop();
-            line.push(';');
+        }
+        if !line.is_empty() {
+            let goes_on = last.is_some_and(|last| is_beside_in_list(last, statement));
+            line.push_str(separator(&line, goes_on));
         }
         last = Some(statement);
-        if !line.is_empty() {
-            line.push_str(if line.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';']) { " " } else { "; " });
-        }
         if statement.form == Form::Heading {
             heading = &statement.text;
         } else if !statement.heading.is_empty()
@@ -336,13 +365,59 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         {
             heading = &statement.heading;
             line.push_str(&clean::without_positions(heading));
-            line.push_str(": ");
+            line.push_str(if has_ended(heading) { " " } else { ": " });
         }
         let said = clean::without_positions(&statement.text);
         line.push_str(&without_praise(without_label(&said)));
-        if statement.form == Form::Heading {
+        if statement.form == Form::Heading && !has_ended(&line) {
             line.push(':');
         }
     }
     line.trim_end_matches(':').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels;
+
+    fn told(answer: &str) -> String {
+        let statements = statement::statements(answer, Voice::Answer);
+        let turn = TurnResult { statements, edited: true, ..TurnResult::default() };
+        turn.line(0..turn.statements.len(), &Said::of([].iter()), labels::labels(text::Language::English))
+    }
+
+    #[test]
+    fn a_list_ends_before_what_follows_it() {
+        assert_eq!(
+            told("**Till**\n- Rounds the total\n- Prints once\n\nThe drawer stays shut\n\n**Slip**\n- Names the shop"),
+            "Till: Rounds the total; Prints once. The drawer stays shut. Slip: Names the shop"
+        );
+        assert_eq!(
+            told("- Added \"Total:\"\n- Added \"Tax.\"\n\nBoth are new"),
+            "Added \"Total:\"; Added \"Tax.\" Both are new"
+        );
+        assert_eq!(told("See https://till.example/1\n\nIt opens"), "See https://till.example/1; It opens");
+        assert_eq!(told("- Takes `sum(one, ...)`\n- Takes `tax(...)`"), "Takes `sum(one, ...)`; Takes `tax(...)`");
+    }
+
+    #[test]
+    fn a_heading_that_is_a_sentence_ends_as_one() {
+        assert_eq!(told("## Found the cause!\n\nThe drawer counts twice."), "Found the cause! The drawer counts twice.");
+    }
+
+    #[test]
+    fn a_lead_that_says_what_was_done_needs_no_list() {
+        let mut statements = statement::statements(
+            "Replaced the slow test of the till with three fast ones:\n- `testOne`\n- `testTwo`",
+            Voice::Answer,
+        );
+        statements.truncate(1);
+        statements.extend(statement::statements("The total is rounded.", Voice::Answer));
+        let mut turn = TurnResult { statements, edited: true, ..TurnResult::default() };
+        let line = |turn: &TurnResult| turn.line(0..2, &Said::of([].iter()), labels::labels(text::Language::English));
+        assert_eq!(line(&turn), "Replaced the slow test of the till with three fast ones. The total is rounded.");
+        turn.statements[0].text = "Mended these parts of the till:".to_owned();
+        assert_eq!(line(&turn), "The total is rounded.");
+    }
 }

@@ -299,6 +299,10 @@ fn a_list_is_told_whole_if_most_of_it_is() {
     let mut results = Results::default();
     results.push(turn(list, ""));
     assert_eq!(results.with_whole_lists(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)], "a guess stays out");
+    assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1), (0, 2), (0, 3)], "there is room for a short list");
+    let long = format!("It is done:\n- One is quick in `a.ts`.\n- Two is found in {}.", "`b.ts` and ".repeat(50));
+    let mut results = Results::default();
+    results.push(turn(&long, ""));
     assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1)]);
 }
 
@@ -607,7 +611,7 @@ fn a_heading_that_is_a_clause_is_no_part_of_a_sentence() {
     let turn = turn("## Why the totals differ\n\nThe tax is rounded twice.\n\n## Rounding\n\nCents are cut.", "");
     assert_eq!(line(&turn, [1, 3].into_iter()), "The tax is rounded twice. Rounding: Cents are cut.");
     let list = self::turn("## What the default leaves out\n\n- the tax\n- the mail\n\n## What changed\n\n- the menu", "");
-    assert_eq!(line(&list, [1, 2, 4].into_iter()), "What the default leaves out: the tax; the mail; the menu");
+    assert_eq!(line(&list, [1, 2, 4].into_iter()), "What the default leaves out: the tax; the mail. the menu");
 }
 
 #[test]
@@ -1138,7 +1142,7 @@ fn a_deed_that_leads_to_headings_is_told() {
     };
     let parts = "\n\n**The slips:**\n\n```json\n{ \"slips\": 2 }\n```\n\n**At noon:**\n- `count()` counts the drawer\n- `fold()` folds it";
     let line = told(&format!("Done. Added the slips of the night to `till.rs`:{parts}"));
-    assert!(line.starts_with("Added the slips of the night to `till.rs`; "), "{line}");
+    assert!(line.starts_with("Added the slips of the night to `till.rs`. "), "{line}");
     for opening in
         ["Based on the code of the till, these are its slips:", "Proposed changes to the printer of the till, not made yet:"]
     {
@@ -1152,6 +1156,21 @@ fn what_was_taken_out_stands_below_the_line_that_says_so() {
     let mut results = Results::default();
     results.push(turn(answer, ""));
     let lead = results.turns[0].statements.iter().position(|it| it.text.ends_with(':')).unwrap();
-    assert_eq!(results.with_removal_leads(vec![(0, lead + 1)]), [(0, lead), (0, lead + 1)]);
-    assert_eq!(results.with_removal_leads(vec![(0, 0)]), [(0, 0)]);
+    assert_eq!(results.with_leads(vec![(0, lead + 1)]), [(0, lead), (0, lead + 1)]);
+    assert_eq!(results.with_leads(vec![(0, 0)]), [(0, 0)]);
+}
+
+#[test]
+fn a_list_behind_another_one_keeps_its_lead() {
+    let leads = |lead: &str| {
+        let mut results = Results::default();
+        let answer = format!(
+            "The till is open:\n- It counts `a.ts`.\n- It counts `b.ts`.\n\n{lead}\n- It rounds the total.\n- It prints the slip."
+        );
+        results.push(turn(&answer, ""));
+        results.with_leads(vec![(0, 1), (0, 2), (0, 4), (0, 5)]).contains(&(0, 3))
+    };
+    assert!(leads("When the drawer shuts at night, the till does this:"));
+    assert!(!leads("Here is the rest of it:"));
+    assert!(!leads("You could choose between these options:"));
 }

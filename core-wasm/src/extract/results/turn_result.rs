@@ -15,6 +15,13 @@ const MAX_CHAT_CHARS: u32 = 12;
 /// The length from which a line that leads to the parts of an answer says what was done, in characters: not "Fixed the till:".
 const MIN_DEED_CHARS: usize = 24;
 
+/// The number of words from which a line that leads to a list says what was done: not "Changed the following files:".
+const MIN_DEED_WORDS: usize = 7;
+
+/// The number of words from which a line says what the items of the list below it are, and up to which it is worth its room.
+const MIN_LEAD_WORDS: usize = 4;
+const MAX_LEAD_WORDS: usize = 24;
+
 /// One turn that is over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -206,7 +213,6 @@ impl TurnResult {
 
     /// Returns whether a statement opens the answer, says what was done, and leads to something else than a list.
     pub(super) fn opens_with_deed(&self, number: usize) -> bool {
-        const DEEDS: [&str; 8] = ["added", "changed", "created", "fixed", "removed", "renamed", "replaced", "updated"];
         let statement = &self.statements[number];
         let lower = statement.text.to_lowercase();
         let next = self.statements.get(number + 1);
@@ -215,12 +221,42 @@ impl TurnResult {
             && is_lead(&statement.text)
             && statement.text.chars().count() >= MIN_DEED_CHARS
             && self.opens_answer(statement)
-            && DEEDS.contains(&lower.strip_prefix("i ").unwrap_or(&lower).split(' ').next().unwrap_or_default())
+            && opens_with_change(&lower)
             && !signs::addresses_reader(&lower)
             && !prose::is_narration(&statement.text)
             && next.is_none_or(|next| {
                 next.form == Form::Heading || next.heading != statement.heading || next.place != statement.place + 1
             })
+    }
+
+    /// Returns whether a line that leads to a list stands behind something else than a heading, says what the items are, and offers nothing.
+    pub(super) fn needs_lead(&self, lead: usize) -> bool {
+        let statement = &self.statements[lead];
+        let lower = statement.text.to_lowercase();
+        let words = statement.text.split_whitespace().count();
+        lead.checked_sub(1).is_some_and(|above| self.statements[above].form != Form::Heading)
+            && statement.form == Form::Sentence
+            && (MIN_LEAD_WORDS..=MAX_LEAD_WORDS).contains(&words)
+            && !prose::is_filler(&statement.text)
+            && !prose::is_narration(&statement.text)
+            && !prose::is_pointer(&lower)
+            && !signs::is_offer(&lower)
+            && !signs::is_intent(&lower)
+            && !signs::offers_options(&lower)
+            && !signs::lists_options(&lower)
+            && !signs::is_proposals(&statement.text)
+            && !statement.is_proposed
+    }
+
+    /// Returns whether a line of the answer that leads to a list says itself what was done: "Replaced the slow test with three fast ones:".
+    pub(super) fn leads_with_deed(&self, number: usize) -> bool {
+        let statement = &self.statements[number];
+        self.edited
+            && statement.form == Form::Sentence
+            && statement.voice == Voice::Answer
+            && is_lead(&statement.text)
+            && statement.text.split_whitespace().count() >= MIN_DEED_WORDS
+            && opens_with_change(&statement.text.to_lowercase())
     }
 
     /// Returns whether a statement is the last one of the answer.
@@ -297,6 +333,12 @@ impl TurnResult {
             is_next && (item.count, item.voice) == (first.count, first.voice) && matches!(item.form, Form::Item | Form::Row)
         })
     }
+}
+
+/// Returns whether a text in lower case opens with a change that was made: "I replaced the printer".
+fn opens_with_change(lower: &str) -> bool {
+    const DEEDS: [&str; 8] = ["added", "changed", "created", "fixed", "removed", "renamed", "replaced", "updated"];
+    DEEDS.contains(&lower.strip_prefix("i ").unwrap_or(lower).split(' ').next().unwrap_or_default())
 }
 
 /// Returns whether a statement only leads to what follows it.
