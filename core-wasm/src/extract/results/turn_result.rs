@@ -206,7 +206,6 @@ impl TurnResult {
 
     /// Returns whether a statement opens the answer, says what was done, and leads to something else than a list.
     pub(super) fn opens_with_deed(&self, number: usize) -> bool {
-        const DEEDS: [&str; 8] = ["added", "changed", "created", "fixed", "removed", "renamed", "replaced", "updated"];
         let statement = &self.statements[number];
         let lower = statement.text.to_lowercase();
         let next = self.statements.get(number + 1);
@@ -215,7 +214,8 @@ impl TurnResult {
             && is_lead(&statement.text)
             && statement.text.chars().count() >= MIN_DEED_CHARS
             && self.opens_answer(statement)
-            && DEEDS.contains(&lower.strip_prefix("i ").unwrap_or(&lower).split(' ').next().unwrap_or_default())
+            && opens_with_verb(&lower)
+            && !text::contains_words(&lower, "following")
             && !signs::addresses_reader(&lower)
             && !prose::is_narration(&statement.text)
             && next.is_none_or(|next| {
@@ -297,6 +297,33 @@ impl TurnResult {
             is_next && (item.count, item.voice) == (first.count, first.voice) && matches!(item.form, Form::Item | Form::Row)
         })
     }
+}
+
+/// Returns whether a text in lower case opens with what somebody changed: "I've added a lock".
+fn opens_with_verb(lower: &str) -> bool {
+    const DEEDS: [&str; 18] = [
+        "added",
+        "changed",
+        "converted",
+        "created",
+        "deleted",
+        "dropped",
+        "extracted",
+        "fixed",
+        "implemented",
+        "moved",
+        "refactored",
+        "removed",
+        "renamed",
+        "replaced",
+        "rewrote",
+        "simplified",
+        "switched",
+        "updated",
+    ];
+    let said = ["i've ", "i’ve ", "i have ", "i "].iter().find_map(|lead| lower.strip_prefix(lead)).unwrap_or(lower);
+    let said = said.strip_prefix("successfully ").unwrap_or(said);
+    DEEDS.contains(&said.split(' ').next().unwrap_or_default())
 }
 
 /// Returns whether a statement only leads to what follows it.
