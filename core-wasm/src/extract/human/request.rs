@@ -163,7 +163,7 @@ fn turns(sentence: &str) -> bool {
 
 /// Returns whether an order says nothing without what follows it: "Consider either:".
 fn is_bare_order(sentence: &str) -> bool {
-    sentence.is_ascii() && sentence.split_whitespace().count() < 3
+    ends_in_colon(sentence) && sentence.split_whitespace().count() < 3
 }
 
 /// Returns whether a line begins like a diff, a log or a list.
