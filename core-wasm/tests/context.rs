@@ -965,6 +965,9 @@ fn later_requests_are_told_whole_while_all_have_room() {
     let many = lines(&vec![wish.clone(); 8]);
     let asked = many.iter().find(|line| line.starts_with("- Asked")).unwrap();
     assert_eq!(asked.matches("“keep the slip of the night till").count(), 8, "each is cut, and none is left out: {asked}");
+    let more = lines(&[vec![wish; 20], vec!["fold the slip".to_owned()]].concat());
+    let asked = more.iter().find(|line| line.starts_with("- Asked")).unwrap();
+    assert!(asked.ends_with("”; “fold the slip”") && asked.chars().count() <= 1_502, "the oldest are left out: {asked}");
 }
 
 #[test]

@@ -45,8 +45,9 @@ const MAX_UNDONE_CHARS: usize = 1_000;
 
 /// The maximum length of a later request beside the first, in characters: the longest for which all have room.
 const LATER_CHARS: [usize; 4] = [400, 240, 160, 110];
-/// The maximum length of the line of all requests, in characters.
+/// The maximum length of the line of all requests, in characters, and that in a project with many sessions.
 const MAX_ASKED_LINE_CHARS: usize = 1_500;
+const MAX_ASKED_AMONG_MANY: usize = 1_000;
 
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
@@ -59,7 +60,8 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let record = last.map(|last| &sessions[last]);
     let stored = record.map(|record| memories.of_session(&record.id, &[], 60)).unwrap_or_default();
     if let Some(record) = record {
-        add_last_session(&mut page, record, &stored);
+        let max_asked = if sessions.len() < MANY_SESSIONS { MAX_ASKED_LINE_CHARS } else { MAX_ASKED_AMONG_MANY };
+        add_last_session(&mut page, record, &stored, max_asked);
     }
     if sessions.len() >= MANY_SESSIONS {
         page.limit(SectionKind::OnTheWay, MAX_ON_THE_WAY);
@@ -120,13 +122,13 @@ fn has_outcome(notes: &SessionNotes) -> bool {
     !notes.outcome.trim().is_empty()
 }
 
-fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
+fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], max_asked: usize) {
     if let Some(dates) = dates(record) {
         page.lead(SectionKind::LastSession, format!("Date: {dates}"));
     }
     add_saved(page, SectionKind::LastSession, stored);
     match &record.notes {
-        Some(notes) if has_result(record) => add_notes(page, notes, stored),
+        Some(notes) if has_result(record) => add_notes(page, notes, stored, max_asked),
         _ => {
             page.add(SectionKind::LastSession, Entry::session_line("Summary", &record.summary, 1.0));
             let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
@@ -190,7 +192,7 @@ fn plan_reason(notes: &SessionNotes) -> (String, String) {
     }
 }
 
-fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
+fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], max_asked: usize) {
     // A standing rule that was stated last appears under the preferences.
     let objective = notes.current_objective.as_str();
     let is_rule = !objective.is_empty() && notes.preferences.iter().any(|rule| rule.starts_with(objective));
@@ -206,18 +208,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     later.retain(|asked| !is_open || asked != objective);
     if !later.is_empty() {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
-        let with_later = |max: usize| {
-            let later: Vec<String> = later.iter().map(|asked| line::truncate(asked, max)).collect();
-            // Requests have marks of their own, so each of several is quoted.
-            let later =
-                if let [asked] = later.as_slice() { asked.clone() } else { format!("“{}”", later.join("”; “")) };
-            format!("Asked: {request}{reason} … later: {later}{later_reason}")
-        };
-        let fits = |text: &String| text.chars().count() <= MAX_ASKED_LINE_CHARS;
-        let both = LATER_CHARS.iter().map(|max| with_later(*max)).find(fits);
-        asked = asked
-            .with_whole_text(&both.unwrap_or_else(|| with_later(LATER_CHARS[3])), MAX_ASKED_LINE_CHARS)
-            .with_words_of(&request);
+        let line = asked_line(&format!("Asked: {request}{reason}"), &later, &later_reason, max_asked);
+        asked = asked.with_whole_text(&line, MAX_ASKED_LINE_CHARS).with_words_of(&request);
     }
     page.add(SectionKind::LastSession, asked);
     if is_open {
@@ -278,6 +270,21 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
+}
+
+/// Returns the line of the first request and the later ones in at most `max` characters: each is cut, and then the oldest are left out.
+fn asked_line(first: &str, later: &[String], reason: &str, max: usize) -> String {
+    let with_later = |later: &[String], max: usize| {
+        let later: Vec<String> = later.iter().map(|asked| line::truncate(asked, max)).collect();
+        // Requests have marks of their own, so each of several is quoted.
+        let later = if let [asked] = later.as_slice() { asked.clone() } else { format!("“{}”", later.join("”; “")) };
+        format!("{first} … later: {later}{reason}")
+    };
+    let fits = |text: &String| text.chars().count() <= max;
+    let [.., least] = LATER_CHARS;
+    let whole = LATER_CHARS.iter().map(|max| with_later(later, *max)).find(fits);
+    let latest = || (1..later.len()).map(|from| with_later(&later[from..], least)).find(fits);
+    whole.or_else(latest).unwrap_or_else(|| with_later(&later[later.len().saturating_sub(1)..], least))
 }
 
 /// Adds where the session stood, as the client wrote it down for the user.
