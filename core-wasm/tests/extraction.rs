@@ -2580,6 +2580,26 @@ fn commits_that_stand_are_told_as_made() {
 }
 
 #[test]
+fn a_session_does_not_end_with_what_a_revert_took_back() {
+    let mut script = Script::default();
+    script.human("Print the tax on each slip of the till");
+    script.edit("/home/u/proj/slips.ts", "print(sum)", "print(sum, tax)");
+    script.bash("git commit -am 'Print the tax'", "[main 1a2b3c4] Print the tax\n 1 file changed", false);
+    script.agent("Committed as 1a2b3c4. `slips.ts` prints the tax behind the sum of each slip.");
+    script.human("The till prints no slips at all any more");
+    script.bash("git revert --no-edit 1a2b3c4", "[main 2b3c4d5] Revert \"Print the tax\"\n 1 file changed", false);
+    script.agent("Reverted `slips.ts`, because the printer of the till blocks until its buffer of 4096 bytes is full.");
+    script.human("Mend the lint error of header.ts");
+    script.edit("/home/u/proj/header.ts", "print(date, )", "print(date)");
+    script.bash("git commit -am 'Mend the header'", "[main 3c4d5e6] Mend the header\n 1 file changed", false);
+    script.agent("Fixed.");
+    let outcome = script.outcome();
+    let end = outcome.notes.outcome.as_str();
+    assert!(end.contains("the printer of the till blocks") && !end.contains("prints the tax"), "{end}");
+    assert_eq!(outcome.notes.commits, ["Mend the header"]);
+}
+
+#[test]
 fn what_the_agent_offered_in_vain_is_not_told() {
     let mut script = Script::default();
     script.human("Why does the till export these names?");

@@ -134,7 +134,7 @@ fn own_request(prompt: &str, max: usize) -> String {
             let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence) || is_demand(sentence));
             let orders: Vec<&str> = sentences[at + 1..]
                 .iter()
-                .filter(|it| (is_order(it) || is_demand(it) || turns(it)) && !is_rule(it))
+                .filter(|it| (is_order(it) || is_demand(it) || turns(it)) && !is_rule(it) && !is_bare_order(it))
                 .map(|it| it.as_str())
                 .collect();
             // Beside pasted text only the first is taken, and only if it says what the others lead to.
@@ -159,6 +159,11 @@ fn turns(sentence: &str) -> bool {
     let bare = ["but ", "instead, "].iter().find_map(|lead| lower.strip_prefix(lead)).unwrap_or(&lower);
     WANTS.iter().any(|words| text::starts_with_words(bare, words))
         && text::contains_any_words(&lower, &["instead", "rather"])
+}
+
+/// Returns whether an order says nothing without what follows it: "Consider either:".
+fn is_bare_order(sentence: &str) -> bool {
+    ends_in_colon(sentence) && sentence.split_whitespace().count() < 3
 }
 
 /// Returns whether a line begins like a diff, a log or a list.
@@ -193,6 +198,8 @@ fn with_orders(said: &str, orders: &[&str], is_told: bool, max: usize) -> String
 /// Verbs of orders, beside those by which a prompt alone is known as one.
 const DEMANDS: &[&str] = &[
     "extend",
+    "go through",
+    "consider",
     "keep",
     "check",
     "validate",

@@ -602,6 +602,17 @@ fn what_a_request_points_to_is_told_with_it() {
 }
 
 #[test]
+fn what_a_reviewer_asks_to_consider_is_an_order() {
+    let lead =
+        "This test repeats the names of all drawers of the till and the mark that stands behind each of them on the slip.";
+    let told = |rest: &str| request_summary(&format!("{lead} {rest}"), 560, labels(Language::English));
+    for order in ["Consider a function that returns the names.", "Go through all drawers and name each of them once."] {
+        assert_eq!(told(order), format!("{lead} … {order}"));
+    }
+    assert_eq!(told("Consider either:"), lead);
+}
+
+#[test]
 fn orders_go_before_what_leads_to_them() {
     let prompt = "The workflow globs `**/*.md` only, so the documents that are written as `.mdx` were never linted in CI before today. \
                   Extend the glob to `**/*.mdx` and fix what it finds. Keep fixes mechanical.";

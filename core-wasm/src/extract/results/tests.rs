@@ -814,6 +814,29 @@ fn what_speaks_for_a_change_is_not_told_unless_a_comparison_was_asked_for() {
 }
 
 #[test]
+fn a_list_from_which_the_user_is_to_choose_is_no_work() {
+    let answer = "The till has three faults.\n\n1. Mend the drawer first\n2. Added a lock to the drawer";
+    let mut worked = TurnResult { edited: true, ..turn(answer, "") };
+    assert!(!worked.is_option(1));
+    worked.offers = true;
+    assert!(worked.is_option(1) && !worked.is_option(0) && !worked.is_option(2), "{:?}", worked.statements);
+}
+
+#[test]
+fn an_answer_opens_with_what_was_done() {
+    let opens = |said: &str| {
+        let turn = TurnResult { edited: true, ..turn(&format!("Done. {said}\n\n**The drawer:**\n- It rings."), "") };
+        (0..turn.statements.len()).any(|number| turn.opens_with_deed(number))
+    };
+    for said in ["I've added a lock to the drawer of the till:", "Successfully removed the lock of the drawer:"] {
+        assert!(opens(said), "{said}");
+    }
+    for said in ["Here's a summary of all the changes:", "I've added the following parts to the till:"] {
+        assert!(!opens(said), "{said}");
+    }
+}
+
+#[test]
 fn what_stands_below_either_is_a_choice() {
     let mut two = turn("To round the total, either:\n- Change `cart.ts`\n- Use the invoice service", "");
     assert!(two.is_option(1) && two.is_option(2));

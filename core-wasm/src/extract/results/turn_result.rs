@@ -222,6 +222,7 @@ impl TurnResult {
             && statement.text.chars().count() >= MIN_DEED_CHARS
             && self.opens_answer(statement)
             && opens_with_change(&lower)
+            && !text::contains_words(&lower, "following")
             && !signs::addresses_reader(&lower)
             && !prose::is_narration(&statement.text)
             && next.is_none_or(|next| {
@@ -335,10 +336,31 @@ impl TurnResult {
     }
 }
 
-/// Returns whether a text in lower case opens with a change that was made: "I replaced the printer".
+/// Returns whether a text in lower case opens with what somebody changed: "I've added a lock".
 fn opens_with_change(lower: &str) -> bool {
-    const DEEDS: [&str; 8] = ["added", "changed", "created", "fixed", "removed", "renamed", "replaced", "updated"];
-    DEEDS.contains(&lower.strip_prefix("i ").unwrap_or(lower).split(' ').next().unwrap_or_default())
+    const DEEDS: [&str; 18] = [
+        "added",
+        "changed",
+        "converted",
+        "created",
+        "deleted",
+        "dropped",
+        "extracted",
+        "fixed",
+        "implemented",
+        "moved",
+        "refactored",
+        "removed",
+        "renamed",
+        "replaced",
+        "rewrote",
+        "simplified",
+        "switched",
+        "updated",
+    ];
+    let said = ["i've ", "i’ve ", "i have ", "i "].iter().find_map(|lead| lower.strip_prefix(lead)).unwrap_or(lower);
+    let said = said.strip_prefix("successfully ").unwrap_or(said);
+    DEEDS.contains(&said.split(' ').next().unwrap_or_default())
 }
 
 /// Returns whether a statement only leads to what follows it.
