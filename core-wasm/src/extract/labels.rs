@@ -195,7 +195,7 @@ const ENGLISH: Labels = Labels {
     made_plan: "The user interrupted at a plan, which was not carried out in this session: \"{}\"",
     in_root: "{} in the project's own folder",
     changed_file: "a change of {}",
-    missed: "{} passed where {} failed, with no change between them",
+    missed: "{} can pass while {} fails: run both",
     not_installed: "{} is not installed here",
     no_module: "{} has no module {}",
     ignored_by_git: "{} is ignored by git: `git add` of it fails",
