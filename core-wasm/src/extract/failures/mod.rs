@@ -1,5 +1,6 @@
 //! Open failures, and what fixed them.
 
+mod ci_logs;
 mod cure;
 mod display;
 mod excused;
@@ -18,6 +19,7 @@ pub(super) use pasted::{is_of_runner, pasted_error};
 pub(super) use refusals::is_refusal;
 pub(crate) use routine::{ROUTINE, said_by_tool};
 
+use ci_logs::CiLogs;
 pub(super) use cure::is_bypass;
 use cure::is_mistyped_bypass;
 use excused::Excused;
@@ -151,6 +153,8 @@ pub(super) struct Failures {
     misses: Misses,
     #[serde(default)]
     excused: Excused,
+    #[serde(default)]
+    ci_logs: CiLogs,
     /// The error that the user pasted last.
     #[serde(default)]
     pasted: Option<Pasted>,
@@ -183,6 +187,7 @@ impl Failures {
                 self.misses.may_have_changed();
             }
             self.refusals.passed(command);
+            self.ci_logs.ran(command, output, source);
             self.routines.passed(command, &self.open);
         }
         self.surprises.ran(command, output, (is_error, failed), source, labels)
@@ -260,6 +265,7 @@ impl Failures {
         if let Some(pasted) = &mut self.pasted {
             pasted.agent_said(said);
         }
+        self.ci_logs.agent_said(said);
         if self.open.is_empty() {
             return;
         }
@@ -344,6 +350,7 @@ impl Failures {
         self.surprises.file_changed(file);
         self.misses.files_changed();
         self.excused.file_changed();
+        self.ci_logs.file_changed(file);
         if let Some(pasted) = &mut self.pasted {
             pasted.file_changed(file);
         }
@@ -540,6 +547,7 @@ impl Failures {
     /// an earlier commit fail.
     pub(super) fn checks_committed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.keep_excused(|failure| commands::is_same_place(&failure.what, command));
+        self.ci_logs.committed();
         let is_commit = |failure: &Failure| commands::class(&failure.what) == Class::Commit;
         let is_ended = |failure: &Failure| is_commit(failure) && commands::is_same_place(&failure.what, command);
         let cured = self.close_matching(is_ended, Some(command), labels);
@@ -570,6 +578,7 @@ impl Failures {
     pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
         let own = self.surprises.memories(labels).into_iter().chain(self.refusals.memories(labels));
         let own = own.chain(self.routines.memories(labels)).chain(self.excused.memories(labels));
+        let own = own.chain(self.ci_logs.memories(labels));
         let own = own.map(|memory| memory.draft());
         let is_told = |failure: &&Failure| failure.is_check() && !failure.error.is_empty() && !self.excused.tells(failure);
         let open = self.open.iter().filter(is_told);
