@@ -64,7 +64,7 @@ impl CiLogs {
             let is_view = words.starts_with(&["gh", "run", "view"]) && segment.contains(" --log");
             is_view || (words.first() == Some(&"gh") && segment.contains("/actions/jobs/") && segment.contains("/logs"))
         };
-        if output.len() >= MIN_LOG_BYTES && commands::segments(command).iter().any(|segment| reads(&segment)) {
+        if output.len() >= MIN_LOG_BYTES && commands::segments(command).iter().any(reads) {
             let is_number = |word: &&str| word.len() >= MIN_RUN_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
             let run = command.split(|c: char| !c.is_ascii_alphanumeric()).find(is_number).unwrap_or_default().to_owned();
             self.read = Some(Read { source: source.clone(), run, age: 0 });
