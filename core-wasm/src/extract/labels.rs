@@ -88,6 +88,8 @@ pub(crate) struct Labels {
     pub in_root: &'static str,
     /// What cured a check that a change of a file mended. `{}` is the file.
     pub changed_file: &'static str,
+    /// Why the continuous integration failed.
+    pub ci_failed: &'static str,
     /// A check that passed where another one failed. The two `{}` are the checks.
     pub missed: &'static str,
     /// A program that the machine does not have. `{}` is its name.
@@ -198,7 +200,8 @@ const ENGLISH: Labels = Labels {
     made_plan: "The user interrupted at a plan, which was not carried out in this session: \"{}\"",
     in_root: "{} in the project's own folder",
     changed_file: "a change of {}",
-    missed: "{} passed where {} failed, with no change between them",
+    ci_failed: "CI failed: {}",
+    missed: "{} can pass while {} fails: run both",
     not_installed: "{} is not installed here",
     no_module: "{} has no module {}",
     ignored_by_git: "{} is ignored by git: `git add` of it fails",
@@ -275,6 +278,7 @@ const KOREAN: Labels = Labels {
     made_plan: "사용자가 계획에서 중단했고 이 세션에서는 실행하지 않음: \"{}\"",
     in_root: "프로젝트 폴더에서 {} 실행",
     changed_file: "{} 수정",
+    ci_failed: "CI 실패: {}",
     missed: "{} 통과, 수정 없이 이어서 실행한 {} 실패",
     not_installed: "이 환경에는 {} 없음",
     no_module: "{}에는 모듈 {} 없음",
@@ -359,6 +363,7 @@ const JAPANESE: Labels = Labels {
     made_plan: "ユーザーが計画の段階で中断し、このセッションでは未実行:「{}」",
     in_root: "プロジェクトのフォルダーで {} を実行",
     changed_file: "{} の変更",
+    ci_failed: "CI 失敗: {}",
     missed: "{} は成功、変更なしで続けた {} は失敗",
     not_installed: "この環境に {} はない",
     no_module: "{} にモジュール {} はない",
@@ -443,6 +448,7 @@ const CHINESE: Labels = Labels {
     made_plan: "用户在计划阶段中断，本次会话未执行：“{}”",
     in_root: "在项目文件夹中运行 {}",
     changed_file: "修改 {}",
+    ci_failed: "CI 失败：{}",
     missed: "{} 通过，未改动而接着运行的 {} 失败",
     not_installed: "此环境没有安装 {}",
     no_module: "{} 没有模块 {}",

@@ -325,9 +325,7 @@ impl Undone {
 
     /// Records a request, or that it was answered if the title is empty.
     pub(super) fn asked(&mut self, title: &str) {
-        // A command of the client's is no request: "/compact".
-        let is_command = title.starts_with('/') && !title.contains(' ') && !title[1..].contains('/');
-        if is_command { "" } else { title }.clone_into(&mut self.unanswered);
+        if is_client_command(title) { "" } else { title }.clone_into(&mut self.unanswered);
         (self.is_begun, self.is_interrupted) = (false, false);
     }
 
@@ -478,6 +476,11 @@ fn is_push(segment: &str) -> bool {
     words.any(|word| word == "git") && words.any(|word| word == "push")
 }
 
+/// Returns whether a prompt is a command of the client's, which is no request: "/compact".
+pub(super) fn is_client_command(prompt: &str) -> bool {
+    prompt.strip_prefix('/').is_some_and(|name| !name.contains([' ', '/']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::labels::labels;
@@ -486,6 +489,12 @@ mod tests {
 
     fn items(undone: &Undone) -> Vec<String> {
         undone.items("the first request", labels(Language::English))
+    }
+
+    #[test]
+    fn a_command_of_the_client_is_no_request() {
+        assert!(is_client_command("/clear") && is_client_command("/model"));
+        assert!(!is_client_command("/srv/shop") && !is_client_command("/review the till") && !is_client_command("clear"));
     }
 
     #[test]

@@ -181,19 +181,65 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
         return Some(if waits { format!("timed out at \"{}\"", text::clip(last, 160)) } else { "timed out".to_owned() });
     }
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
-        let verdict =
-            |line: &&str| !is_numbered_source(line) && !is_passing(line) && text::contains_any(line, VERDICT_MARKS);
-        if let Some(line) = output.lines().map(str::trim).find(verdict) {
-            return Some(text::clip(line, 200).into_owned());
+        // That a hook failed is no news. What it says stands before.
+        let is_of_hook = |line: &str| class == Class::Commit && line.contains("script failed");
+        let verdict = |line: &&str| {
+            let is_told = !is_numbered_source(line) && !is_passing(line) && !is_of_hook(line);
+            is_told && text::contains_any(line, VERDICT_MARKS)
+        };
+        let mut lines = output.lines().map(str::trim);
+        if let Some(line) = lines.find(verdict) {
+            // A title of what a linter found in the files of a commit. The rule stands below it.
+            let rule = lines.find(|next| !next.is_empty()).and_then(broken_rule).filter(|_| line.ends_with(':'));
+            let line = rule.map_or_else(|| line.to_owned(), |rule| format!("{line} {rule}"));
+            return Some(text::clip(&line, 200).into_owned());
         }
     }
-    // A compiler names the place and the fault, and perhaps no word for an error.
+    // A compiler names the place and the fault, and perhaps no word for an error. The line of the code below it may have one.
     let located = || {
-        let line = output.lines().map(str::trim).find(|line| is_located(line))?;
+        let line = output.lines().map(|line| without_task_tag(line.trim())).find(|line| is_located(line))?;
         Some(text::clip(line, 200).into_owned())
     };
     let is_compiled = matches!(class, Class::Test | Class::Check | Class::Build);
-    error_line(output).or_else(|| is_compiled.then(located).flatten())
+    let said = error_line(output);
+    if is_compiled && !said.as_deref().is_some_and(is_definite_error) {
+        return located().or(said);
+    }
+    said
+}
+
+/// Returns what a linter says of a file, without the place: `menu.md:148 error MD040/fenced-code-language A language is missing`.
+fn broken_rule(line: &str) -> Option<&str> {
+    let said = line.split_once(char::is_whitespace).filter(|(place, _)| place.contains('.')).map_or(line, |(_, said)| said);
+    let said = said.split(" [Context:").next().unwrap_or(said).trim();
+    names_rule(said).then_some(said)
+}
+
+/// Returns whether an error names the rule of a linter that was broken by its code: `MD040/fenced-code-language`, `E501`. The codes of
+/// compilers name faults.
+pub(crate) fn names_rule(error: &str) -> bool {
+    error.split([' ', '/', ':', '(', ')', '[', ']']).any(|word| {
+        let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+        let number = &word[letters..];
+        let is_code = (1..=5).contains(&letters) && (3..=5).contains(&number.len());
+        is_code && number.bytes().all(|byte| byte.is_ascii_digit()) && !matches!(&word[..letters], "TS" | "HTTP" | "ERR")
+    })
+}
+
+/// Returns whether a cure is what the tool advised in its error: it runs the same program.
+pub(crate) fn is_advised(error: &str, cure: &str) -> bool {
+    let advice = error.rsplit_once(ADVICE).map_or("", |(_, advice)| advice);
+    let program = |said: &str| {
+        let command = said.split('`').nth(1)?;
+        command.split_whitespace().next().map(str::to_owned)
+    };
+    program(advice).is_some_and(|advised| program(cure) == Some(advised))
+}
+
+/// Returns a line without the task that a runner names before it: `[lint:go] src/till.go:4:2: undefined`.
+fn without_task_tag(line: &str) -> &str {
+    let tagged = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    tagged.filter(|(task, _)| !task.contains(' ')).map_or(line, |(_, said)| said)
 }
 
 /// Returns whether a line has the form in which compilers tell a fault: `src/till.go:4:2: undefined: nightTill`.
@@ -240,8 +286,33 @@ pub(crate) fn error_line(output: &str) -> Option<String> {
     let line = candidate.or_else(|| lines().next_back().filter(|line| is_negative(line)))?;
     // What the tool itself advises is worth more than what it complains of.
     let advice = lines().skip_while(|it| *it != line).skip(1).take(2).find(|line| is_advice(line));
+    let advice = advice.map(|advice| text::clip(advice, 120).into_owned()).or_else(|| advised_below(output, line));
     let line = text::clip(line, 200);
-    Some(advice.map_or_else(|| line.clone().into_owned(), |advice| format!("{line}; {}", text::clip(advice, 120))))
+    Some(advice.map_or_else(|| line.clone().into_owned(), |advice| format!("{line}{ADVICE}{advice}")))
+}
+
+/// What stands between an error and the advice of the tool.
+const ADVICE: &str = "; ";
+/// Within how many lines the tool advises.
+const ADVICE_LINES: usize = 4;
+
+/// Returns the command that the tool advises in a line of its own, below one that leads to it: "Run this command:".
+fn advised_below(output: &str, error: &str) -> Option<String> {
+    let mut lines = output.lines().filter(|line| !line.trim().is_empty()).skip_while(|line| line.trim() != error).skip(1);
+    let leads = |line: &&str| {
+        let lower = line.trim().to_lowercase();
+        lower.ends_with(':') && ["run ", "please run", "to fix", "fix it"].iter().any(|opening| lower.starts_with(opening))
+    };
+    lines.by_ref().take(ADVICE_LINES).find(leads)?;
+    let advised = lines.next().filter(|line| line.starts_with([' ', '\t', '$']))?;
+    let command = advised.trim().trim_start_matches("$ ").trim_matches('`');
+    let is_command = command.is_ascii() && command.contains(' ') && !command.ends_with([':', '.', '!']);
+    is_command.then(|| format!("run `{}`", text::clip(command, 100)))
+}
+
+/// Returns whether an error has the advice of the tool, which cures it.
+pub(crate) fn has_advice(error: &str) -> bool {
+    error.rsplit_once(ADVICE).is_some_and(|(_, advice)| is_advice(advice))
 }
 
 /// Returns a line without the name of the task that a runner puts before each line, as before another one: `@shop/docs:build: `.

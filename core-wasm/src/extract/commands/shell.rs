@@ -69,7 +69,8 @@ pub(crate) fn before_last(command: &str) -> Option<&str> {
 fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {
     // Cuts are at ASCII bytes, except for one past the end after a trailing backslash.
     if let Some(segment) = command.get(start.min(end)..end.min(command.len())) {
-        let segment = segment.trim();
+        // A line that goes on begins no command.
+        let segment = segment.trim_start_matches([' ', '\t', '\n', '\\']).trim_end();
         if !segment.is_empty() && !segment.starts_with('#') {
             all.push(segment);
         }

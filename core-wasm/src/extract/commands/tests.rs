@@ -472,3 +472,35 @@ fn what_stands_before_the_last_command_passed_only_if_the_line_did() {
         assert_eq!(before_last(line), None, "{line}");
     }
 }
+
+#[test]
+fn a_hook_names_the_rule_below_its_title() {
+    let output = "[STARTED] Running tasks\n[FAILED] shoplint --fix [FAILED]\n\n✖ shoplint --fix:\n/srv/shop/menu.md:148 error \
+                  MD040/fenced-code-language A language is missing [Context: \"```\"]\nhusky - pre-commit script failed (code 1)\n";
+    let error = error_line_of(Class::Commit, output).unwrap();
+    assert_eq!(error, "✖ shoplint --fix: error MD040/fenced-code-language A language is missing");
+    assert!(names_rule(&error) && names_rule("E501 line too long"));
+    assert!(!names_rule("src/till.ts(4,2): error TS2322: no number") && !names_rule("error: 404 not found"));
+}
+
+#[test]
+fn a_hook_says_what_to_run_in_a_line_of_its_own() {
+    let output = "Exit code 1\n\nThe prices changed but the menu is not staged!\n\nRun this command and stage the changes:\n\n    \
+                  npm run menu\n\nTo skip this check, use: git commit --no-verify\n\nhusky - pre-commit script failed (code 1)\n";
+    let error = error_line_of(Class::Commit, output).unwrap();
+    assert_eq!(error, "The prices changed but the menu is not staged!; run `npm run menu`");
+    assert!(has_advice(&error) && is_advised(&error, "`npm run menu`") && !is_advised(&error, "`git rm till.md`"));
+}
+
+#[test]
+fn a_linter_behind_a_task_names_the_place_and_the_fault() {
+    let output = "[lint:go] $ shoplint\n[lint:go] till/open.go:4:2: Get returns interface (ireturn)\n[lint:go] func Get() (Till, error) {\n";
+    assert_eq!(error_line_of(Class::Check, output).unwrap(), "till/open.go:4:2: Get returns interface (ireturn)");
+}
+
+#[test]
+fn a_line_that_goes_on_begins_no_command() {
+    let command = "git add \\\n  till.ts \\\n  cart.ts && \\\ngit commit -m x";
+    assert_eq!(class(command), Class::Commit);
+    assert_eq!(main_segment(command), "git commit -m x");
+}

@@ -18,6 +18,8 @@ const MIN_RULE_WEIGHT: u8 = 3;
 
 /// The maximum number of failures of which it is counted how often the user had to mend them.
 const MAX_NEEDED: usize = 16;
+/// The maximum length of a command that is kept, in characters.
+const MAX_COMMAND_CHARS: usize = 500;
 /// The minimum length of an error that says something, in characters.
 const MIN_ERROR_CHARS: usize = 6;
 
@@ -32,12 +34,11 @@ const SUBJECTS: &[(Class, &[&str])] = &[
 impl Failure {
     /// Returns the failure of a command.
     pub(super) fn of(command: &str, error: &str, source: &LineRef) -> Self {
-        Failure {
-            what: text::clip(command, 500).into_owned(),
-            error: error.to_owned(),
-            source: source.clone(),
-            ..Failure::default()
-        }
+        // A long list of files may stand before what failed.
+        let head = text::clip(command, MAX_COMMAND_CHARS);
+        let is_kept = head == command || commands::class(&head) == commands::class(command);
+        let what = if is_kept { head } else { text::clip(commands::main_segment(command), MAX_COMMAND_CHARS) };
+        Failure { what: what.into_owned(), error: error.to_owned(), source: source.clone(), ..Failure::default() }
     }
 
     /// Returns whether a sentence says what such commands do.
@@ -144,6 +145,14 @@ impl Failure {
         let is_cured_elsewhere = !self.edited && !fix.is_empty();
         let environment =
             is_cured_elsewhere || commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
+        // A hook that names its rule or its cure says all that the next commit needs.
+        let is_of_rule = is_commit && commands::names_rule(&self.error) && !is_bypass(&fix);
+        let explains_itself = is_of_rule || (is_commit && commands::has_advice(&self.error));
+        if is_of_rule {
+            (cause, fix) = (String::new(), String::new());
+        } else if explains_itself && !is_bypass(&fix) && !commands::is_advised(&self.error, &fix) {
+            fix.clear();
+        }
         // What the linter's finding is called says nothing against a cause that tells the rule.
         let tells_only_rule = is_rule && tells_rule(&cause);
         let slip = if tells_only_rule { cause.clone() } else { format!("{} {cause}", self.error) };
@@ -157,7 +166,7 @@ impl Failure {
         };
         // It passes now. Without a cure it teaches nothing, unless the environment may fail again for the cause that was named.
         let is_environmental = commands::is_environment(&self.error) && !cause.is_empty();
-        if fix.is_empty() && !is_environmental {
+        if fix.is_empty() && !is_environmental && !explains_itself {
             return None;
         }
         // The shell was in another folder: a slip.

@@ -1,7 +1,9 @@
 //! Open failures, and what fixed them.
 
+mod ci_logs;
 mod cure;
 mod display;
+mod excused;
 mod form;
 mod missed;
 mod normalize;
@@ -17,8 +19,10 @@ pub(super) use pasted::{is_of_runner, pasted_error};
 pub(super) use refusals::is_refusal;
 pub(crate) use routine::{ROUTINE, said_by_tool};
 
+use ci_logs::CiLogs;
 pub(super) use cure::is_bypass;
 use cure::is_mistyped_bypass;
+use excused::Excused;
 use missed::Misses;
 use normalize::normalize;
 use pasted::Pasted;
@@ -112,6 +116,9 @@ pub(super) struct Failure {
     /// Whether no line that it printed explains it: the one that seemed to is printed when it passes, too.
     #[serde(default)]
     is_unexplained: bool,
+    /// What the agent said about whose fault it is, if it is not the session's. May be empty.
+    #[serde(default)]
+    excuse: String,
 }
 
 /// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
@@ -144,6 +151,10 @@ pub(super) struct Failures {
     routines: Routines,
     #[serde(default)]
     misses: Misses,
+    #[serde(default)]
+    excused: Excused,
+    #[serde(default)]
+    ci_logs: CiLogs,
     /// The error that the user pasted last.
     #[serde(default)]
     pasted: Option<Pasted>,
@@ -176,6 +187,7 @@ impl Failures {
                 self.misses.may_have_changed();
             }
             self.refusals.passed(command);
+            self.ci_logs.ran(command, output, source);
             self.routines.passed(command, &self.open);
         }
         self.surprises.ran(command, output, (is_error, failed), source, labels)
@@ -253,6 +265,7 @@ impl Failures {
         if let Some(pasted) = &mut self.pasted {
             pasted.agent_said(said);
         }
+        self.ci_logs.agent_said(said);
         if self.open.is_empty() {
             return;
         }
@@ -265,6 +278,7 @@ impl Failures {
             self.open.iter().filter(|it| it.subject == Subject::Edit).map(|it| it.what.clone()).collect();
         for failure in &mut self.open {
             failure.age += 1;
+            failure.excused_by(said);
             if let Some(needs) = needs.as_ref().filter(|_| !failure.is_answered && failure.age <= MAX_CAUSE_AGE) {
                 needs.clone_into(&mut failure.needs);
             }
@@ -335,6 +349,8 @@ impl Failures {
     pub(super) fn file_changed(&mut self, file: &str) {
         self.surprises.file_changed(file);
         self.misses.files_changed();
+        self.excused.file_changed();
+        self.ci_logs.file_changed(file);
         if let Some(pasted) = &mut self.pasted {
             pasted.file_changed(file);
         }
@@ -372,6 +388,14 @@ impl Failures {
     pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
         let mut fixes = self.cured_in_fewer_words(command, labels);
         fixes.extend(self.misses.passed(command, labels));
+        self.keep_excused(|failure| {
+            let is_other = display_command(&failure.what) != display_command(command);
+            // After a change, only a run that left the failed tests out says nothing of them.
+            let is_of_some = |command: &str| commands::runs_tests(command) == Some(true);
+            let is_unmended = !failure.edited || (is_of_some(command) && !is_of_some(&failure.what));
+            is_other && is_unmended && commands::same_purpose(&failure.what, command)
+        });
+        self.excused.passed(command);
         fixes.extend(self.close_matching(
             |failure| {
                 let is_same = |passed: &str| commands::same_purpose(&failure.what, passed);
@@ -519,9 +543,16 @@ impl Failures {
         self.open.iter().any(Failure::is_check)
     }
 
-    /// Closes all open checks after a commit: committed work has none. A commit in another repository closes nothing.
-    pub(super) fn checks_committed(&mut self, command: &str) {
+    /// Closes all open checks after a commit: committed work has none. A commit in another repository closes nothing. Returns what made
+    /// an earlier commit fail.
+    pub(super) fn checks_committed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.keep_excused(|failure| commands::is_same_place(&failure.what, command));
+        self.ci_logs.committed();
+        let is_commit = |failure: &Failure| commands::class(&failure.what) == Class::Commit;
+        let is_ended = |failure: &Failure| is_commit(failure) && commands::is_same_place(&failure.what, command);
+        let cured = self.close_matching(is_ended, Some(command), labels);
         self.open.retain(|failure| !failure.is_check() || !commands::is_same_place(&failure.what, command));
+        cured
     }
 
     /// Closes the failed commits after git showed that the changes are committed.
@@ -531,18 +562,28 @@ impl Failures {
 
     /// Closes all open checks after the agent reported that they pass. A failed commit stays open.
     pub(super) fn checks_reported_passing(&mut self) {
+        self.keep_excused(|_| true);
         self.open.retain(|failure| !failure.is_check() || commands::class(&failure.what) == Class::Commit);
+    }
+
+    /// Keeps the failures that are not the session's and that end now without being mended.
+    fn keep_excused(&mut self, ends: impl Fn(&Failure) -> bool) {
+        for failure in self.open.iter().filter(|failure| !failure.excuse.is_empty() && ends(failure)) {
+            self.excused.closed(failure);
+        }
     }
 
     /// Returns failed checks and commits that are still open and whose cause the agent named: the next session will run
     /// into them.
     pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
         let own = self.surprises.memories(labels).into_iter().chain(self.refusals.memories(labels));
-        let own = own.chain(self.routines.memories(labels));
+        let own = own.chain(self.routines.memories(labels)).chain(self.excused.memories(labels));
+        let own = own.chain(self.ci_logs.memories(labels));
         let own = own.map(|memory| memory.draft());
-        let open = self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty());
+        let is_told = |failure: &&Failure| failure.is_check() && !failure.error.is_empty() && !self.excused.tells(failure);
+        let open = self.open.iter().filter(is_told);
         own.chain(open.filter_map(move |failure| {
-            let cause = failure.cause();
+            let cause = Some(failure.cause()).filter(|cause| !cause.is_empty()).unwrap_or_else(|| failure.excuse.clone());
             let memory = SessionMemory {
                 key: format!("open:{}:{:08x}", failure.source.uuid, text::hash(&failure.what)),
                 kind: "learning".to_owned(),
@@ -653,8 +694,10 @@ fn is_throwaway(command: &str) -> bool {
     let main = commands::main_segment(command);
     let inline = text::contains_any(main, &[" -e ", " -c ", " -pe ", " - <<", " <<"]);
     let is_passing = text::contains_any(main, &["/scratchpad/", "/tmp/"]);
-    let loops = text::contains_any(command, &["for ", "while ", "until "]) && command.contains("done");
     let class = commands::class(command);
+    // A commit's message and its files may have any word.
+    let loops =
+        class != Class::Commit && text::contains_any(command, &["for ", "while ", "until "]) && command.contains("done");
     class == Class::Inspect || (class == Class::Other && (inline || is_passing)) || loops
 }
 

@@ -130,17 +130,14 @@ fn what_one_check_lets_pass_is_told_once_the_other_passes() {
         failures.file_changed("till/night.go");
         let told: Vec<String> =
             failures.command_passed(second, english()).into_iter().map(|memory| memory.content).collect();
-        told.into_iter().find(|told| told.contains("passed where"))
+        told.into_iter().find(|told| told.contains("can pass while"))
     };
     let checks = ("mise run test", "mise run test:integration");
     let mut by_chance = Failures::default();
     by_chance.command_passed(checks.0, english());
     fail(&mut by_chance, checks.1, "--- FAIL: TestNightTill (0.1s)");
-    assert!(by_chance.command_passed(checks.1, english()).iter().all(|memory| !memory.content.contains("passed where")));
-    assert_eq!(
-        told(None, checks).unwrap(),
-        "`mise run test` passed where `mise run test:integration` failed, with no change between them"
-    );
+    assert!(by_chance.command_passed(checks.1, english()).iter().all(|memory| !memory.content.contains("can pass while")));
+    assert_eq!(told(None, checks).unwrap(), "`mise run test` can pass while `mise run test:integration` fails: run both");
     assert_eq!(told(Some("till/main.go"), checks), None, "the change may be at fault");
     let after = |between: fn(&mut Failures)| {
         let mut failures = Failures::default();
@@ -148,7 +145,7 @@ fn what_one_check_lets_pass_is_told_once_the_other_passes() {
         between(&mut failures);
         fail(&mut failures, checks.1, "--- FAIL: TestNightTill (0.1s)");
         failures.file_changed("till/night.go");
-        failures.command_passed(checks.1, english()).iter().any(|memory| memory.content.contains("passed where"))
+        failures.command_passed(checks.1, english()).iter().any(|memory| memory.content.contains("can pass while"))
     };
     assert!(after(|_| ()));
     assert!(!after(|failures| failures.runs_in("packages/till")), "another package's script");
@@ -414,7 +411,7 @@ fn a_commit_elsewhere_says_nothing_of_a_failed_one() {
     let labels = english();
     let mut failures = Failures::default();
     fail(&mut failures, "git commit -m a", "the hook is broken");
-    failures.checks_committed("git -C /srv/notes commit -m b");
+    failures.checks_committed("git -C /srv/notes commit -m b", english());
     let cures = failures.command_passed("git commit --no-verify -m a", labels);
     assert!(cures[0].content.contains("--no-verify"), "{}", cures[0].content);
 }
@@ -904,4 +901,24 @@ fn tests_without_a_variable_are_cured_by_what_sets_it() {
         "`bun test till/` fails: error: Missing TILL_URL or TILL_HOST. Fixed by: `bun test:env`"
     );
     assert_eq!(cured(error, false, "bun run test", "bun test till/cart.test.ts"), None, "it ran other tests");
+}
+
+#[test]
+fn what_a_hook_demands_is_told_without_a_cure() {
+    let told = |error: &str, file: &str| {
+        let mut failures = Failures::default();
+        let command =
+            format!("git add {} && \\\ngit commit -m \"for the till, all done\"", "shop/prices/till.ts ".repeat(40));
+        fail(&mut failures, &command, error);
+        failures.file_changed(file);
+        if error.contains("not staged") {
+            failures.step("`git rm --cached old.md`");
+        }
+        failures.checks_committed("git add . && git commit -m x", english()).into_iter().next().map(|memory| memory.content)
+    };
+    let rule = "✖ shoplint --fix: error MD040/fenced-code-language A language is missing";
+    assert_eq!(told(rule, "menu.md").unwrap(), format!("`git commit -m \"…\"` fails: {rule}"));
+    let demand = "The prices changed but the menu is not staged!; run `npm run menu`";
+    assert_eq!(told(demand, "menu.md").unwrap(), format!("`git commit -m \"…\"` fails: {demand}"));
+    assert_eq!(told("src/till.ts(4,2): error TS2322: no number", "src/till.ts"), None, "a slip");
 }

@@ -398,7 +398,7 @@ fn leads_to_open(line: &str) -> bool {
 /// Returns whether a sentence in lower case says that something waits for somebody, or is not done.
 fn waits(lower: &str) -> bool {
     // What would be if something else happened is no state.
-    let is_condition = lower.starts_with("if ")
+    let is_condition = ["if ", "in that case", "in this case"].iter().any(|opening| lower.starts_with(opening))
         || lower.starts_with("your call")
         || lower.starts_with("say the word")
         || text::contains_any(lower, &["if you need", "if you ever need"])
@@ -426,7 +426,12 @@ fn is_case(lower: &str) -> bool {
     let is_label = lower
         .split_once(": ")
         .is_some_and(|(label, _)| label.starts_with("not yet ") && label.chars().count() <= MAX_LABEL_CHARS);
+    // "added only if their path hasn't been seen"
+    let is_negative_case = [" hasn't been", " haven't been"]
+        .iter()
+        .any(|words| lower.split_once(words).is_some_and(|(before, _)| text::contains_words(before, "only if")));
     is_label
+        || is_negative_case
         || lower
             .split_once(" yet")
             .and_then(|(before, _)| before.rsplit_once(" if "))
@@ -552,5 +557,7 @@ mod tests {
         );
         assert!(open_points("The total is rounded. All tests pass.").is_empty());
         assert!(open_points("If it still fails, you need to restart the server.").is_empty());
+        assert!(open_points("In that case you should fall back to the drawer of the other till.").is_empty());
+        assert!(open_points("Receipts are added only if their number hasn't been seen before.").is_empty());
     }
 }

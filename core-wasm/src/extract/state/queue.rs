@@ -7,6 +7,7 @@ use crate::extract::clean;
 use crate::extract::human;
 use crate::extract::memories::LineRef;
 use crate::extract::statement::Voice;
+use crate::extract::undone::is_client_command;
 use crate::said_by::SaidBy;
 use crate::text;
 use crate::transcript::json::Raw;
@@ -29,7 +30,9 @@ impl State {
             "enqueue" => {
                 // The prompt comes without what the client put around it.
                 let typed = match user_text::classify(&content) {
-                    UserText::Human(text) if !content.starts_with('{') => clean::block(&text, 4000),
+                    UserText::Human(text) if !content.starts_with('{') && !is_client_command(&content) => {
+                        clean::block(&text, 4000)
+                    }
                     _ => String::new(),
                 };
                 self.queue.push(typed);

@@ -216,7 +216,9 @@ impl State {
         }
         self.conventions.hook_ran(command, output, &tool_use.source);
         if committed {
-            self.failures.checks_committed(command);
+            for memory in self.failures.checks_committed(command, labels) {
+                self.record_fix(memory, settled);
+            }
         }
     }
 

@@ -1,0 +1,195 @@
+//! Why the continuous integration failed: the agent reads a job's log and says so next. No command of this machine failed.
+
+use serde::{Deserialize, Serialize};
+
+use super::normalize::normalize;
+use super::{Labels, LineRef, SessionMemory};
+use crate::extract::{commands, prose, signs, statement};
+use crate::text;
+
+/// The maximum number of diagnoses of a session. The oldest is dropped first.
+const MAX_DIAGNOSES: usize = 3;
+/// How many texts of the agent may follow before one says why.
+const MAX_AGE: u32 = 1;
+/// The length of a diagnosis, in characters.
+const DIAGNOSIS_CHARS: std::ops::Range<usize> = 30..260;
+/// The minimum length of the number of a run.
+const MIN_RUN_DIGITS: usize = 5;
+/// The minimum length of a log, in bytes.
+const MIN_LOG_BYTES: usize = 60;
+/// Openings that only announce a diagnosis.
+const OPENINGS: [&str; 8] = [
+    "found it",
+    "clear cause",
+    "root cause confirmed",
+    "root cause",
+    "the root cause",
+    "confirmed",
+    "this confirms it",
+    "good progress",
+];
+
+/// A log that was read and is not explained yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Read {
+    source: LineRef,
+    /// The number of the run. May be empty.
+    run: String,
+    /// How many texts followed.
+    age: u32,
+}
+
+/// A diagnosis, and the files that were changed before the next commit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Diagnosis {
+    said: String,
+    run: String,
+    files: Vec<String>,
+    is_closed: bool,
+    source: LineRef,
+}
+
+/// What the logs of the continuous integration showed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct CiLogs {
+    read: Option<Read>,
+    all: Vec<Diagnosis>,
+}
+
+impl CiLogs {
+    /// Records a command that passed: it may print the log of a failed job.
+    pub(super) fn ran(&mut self, command: &str, output: &str, source: &LineRef) {
+        let reads = |segment: &&str| {
+            let words = commands::own_words(segment);
+            let is_view = words.starts_with(&["gh", "run", "view"]) && segment.contains(" --log");
+            is_view || (words.first() == Some(&"gh") && segment.contains("/actions/jobs/") && segment.contains("/logs"))
+        };
+        if output.len() >= MIN_LOG_BYTES && commands::segments(command).iter().any(reads) {
+            let is_number = |word: &&str| word.len() >= MIN_RUN_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
+            let run = command.split(|c: char| !c.is_ascii_alphanumeric()).find(is_number).unwrap_or_default().to_owned();
+            self.read = Some(Read { source: source.clone(), run, age: 0 });
+        }
+    }
+
+    /// Records what the agent said, which may explain the log.
+    pub(super) fn agent_said(&mut self, said: &str) {
+        let Some(read) = self.read.take() else { return };
+        match diagnosis(said) {
+            Some(said) if !self.all.iter().any(|known| known.said == said) => {
+                // Of the same run, what was said before was on the way to the cause.
+                self.all.retain(|known| known.is_closed || read.run.is_empty() || known.run != read.run);
+                let Read { source, run, .. } = read;
+                self.all.push(Diagnosis { said, run, source, ..Diagnosis::default() });
+                if self.all.len() > MAX_DIAGNOSES {
+                    self.all.remove(0);
+                }
+            }
+            None if read.age < MAX_AGE => self.read = Some(Read { age: read.age + 1, ..read }),
+            _ => {}
+        }
+    }
+
+    /// Records a change of a file, which may mend what failed.
+    pub(super) fn file_changed(&mut self, file: &str) {
+        // What is said next is about the change.
+        self.read = None;
+        if let Some(open) = self.all.last_mut().filter(|known| !known.is_closed)
+            && !open.files.iter().any(|known| known == file)
+        {
+            open.files.push(file.to_owned());
+        }
+    }
+
+    /// Records a commit, which ends what was changed for the failure.
+    pub(super) fn committed(&mut self) {
+        self.read = None;
+        self.all.iter_mut().for_each(|known| known.is_closed = true);
+    }
+
+    /// Returns why it failed, and the file that was changed for that if there is only one.
+    pub(super) fn memories(&self, labels: &Labels) -> impl Iterator<Item = SessionMemory> {
+        self.all.iter().map(|Diagnosis { said, files, source, .. }| {
+            let mut content = labels.ci_failed.replace("{}", &normalize(said));
+            if let [file] = files.as_slice() {
+                let fix = labels.changed_file.replace("{}", &format!("`{file}`"));
+                content = format!("{} {}: {fix}", content.trim_end(), labels.fixed_by);
+            }
+            SessionMemory {
+                key: format!("ci:{:08x}", text::hash(said)),
+                kind: "learning".to_owned(),
+                title: content,
+                importance: 62,
+                source: source.clone(),
+                ..SessionMemory::default()
+            }
+        })
+    }
+}
+
+/// Returns the first sentence of a text that names what failed and guesses nothing, with the next one if that goes on.
+fn diagnosis(said: &str) -> Option<String> {
+    // An item of a list says nothing without the others.
+    let is_item = |line: &str| line.starts_with(['-', '*', '•', '|', '#']) && !line.starts_with("**");
+    let is_numbered = |line: &str| line.split_once(['.', ')']).is_some_and(|(number, _)| number.parse::<u8>().is_ok());
+    let lines = text::prose_lines(said).take_while(|line| !is_item(line) && !is_numbered(line));
+    let sentences: Vec<String> = lines.flat_map(text::sentences).collect();
+    let is_told = |sentence: &str| {
+        let lower = sentence.to_lowercase();
+        let is_flaky = text::contains_any_words(&lower, &["flaky", "flake"]);
+        let has_subject = !statement::names(sentence).is_empty() || sentence.contains('`') || is_flaky;
+        let is_open = sentence.ends_with(['?', '？', ':', '：']) || prose::is_narration(sentence) || signs::is_guess(&lower);
+        // What is as it should be, or only stands in the log, is no cause.
+        let is_aside = text::contains_any_words(&lower, &["pass now", "passes now", "let me", "i'll", "suggests"])
+            || lower.trim_end_matches('.').ends_with("expected")
+            || lower.starts_with("i see ");
+        has_subject && !is_open && !is_aside
+    };
+    let bare = |sentence: &str| {
+        let sentence = prose::strip_interjection(sentence).replace("**", "");
+        let lower = sentence.to_lowercase();
+        let opening = OPENINGS.iter().find_map(|opening| lower.strip_prefix(opening));
+        let rest = opening.filter(|_| lower.len() == sentence.len()).map(|rest| &sentence[sentence.len() - rest.len()..]);
+        let rest = rest.filter(|rest| rest.trim_start().starts_with([':', '—', '-', '–', ',', '.']));
+        rest.unwrap_or(&sentence).trim_start_matches([' ', ':', '—', '-', '–', ',', '.']).to_owned()
+    };
+    let at = sentences.iter().position(|sentence| is_told(sentence))?;
+    let first = bare(&sentences[at]);
+    let both = sentences.get(at + 1).filter(|next| is_told(next)).map(|next| format!("{first} {next}"));
+    both.filter(|both| DIAGNOSIS_CHARS.contains(&both.chars().count()))
+        .or_else(|| Some(first).filter(|first| DIAGNOSIS_CHARS.contains(&first.chars().count())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels::labels;
+
+    const LOG: &str = "test\tRun tests\t2026-01-02T03:04:05Z ##[error]Process completed with exit code 1. The till is open.";
+
+    fn told(logs: &CiLogs) -> Vec<String> {
+        logs.memories(labels(text::Language::English)).map(|memory| memory.title).collect()
+    }
+
+    #[test]
+    fn what_the_agent_says_of_a_log_is_why_it_failed() {
+        let mut logs = CiLogs::default();
+        logs.agent_said("The till in `open.ts` is never closed.");
+        assert!(told(&logs).is_empty(), "no log was read");
+        logs.ran("gh run view 12 --log-failed 2>&1 | tail -80", LOG, &LineRef::default());
+        logs.agent_said("Let me look at the job.");
+        logs.agent_said("Found it — `open_unix_test.go` is never built on this machine. Let me run it in a container.");
+        logs.file_changed("till/open.go");
+        assert_eq!(
+            told(&logs),
+            ["CI failed: `open_unix_test.go` is never built on this machine. Fixed by: a change of `till/open.go`"]
+        );
+        logs.committed();
+        logs.file_changed("till/close.go");
+        logs.ran("gh run view 13 --log-failed", LOG, &LineRef::default());
+        logs.agent_said("This is probably the drawer of `close.go`. The 404 of `open.go` is expected. - `a.go` is old");
+        assert_eq!(told(&logs).len(), 1, "a guess, and what is as it should be");
+        logs.file_changed("till/close.go");
+        logs.agent_said("The drawer of `close.go` is closed at night now.");
+        assert_eq!(told(&logs).len(), 1, "what was changed");
+    }
+}
