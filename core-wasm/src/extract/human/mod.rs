@@ -1,6 +1,7 @@
 //! Interprets the user's prompts: requests, consents, chores, standing rules and corrections.
 
 mod antecedent;
+mod asked_behind;
 mod choice;
 mod consent;
 mod correction;
@@ -8,6 +9,7 @@ mod directives;
 mod dispute;
 mod pasted;
 mod plan;
+mod reasoned;
 mod request;
 mod rule;
 mod ruling;
@@ -24,7 +26,7 @@ pub(super) use consent::{
     speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
 pub(super) use correction::{asks_change, corrects, is_correction};
-pub(super) use directives::directives;
+pub(super) use directives::{directives, typed};
 pub(super) use dispute::{disputes, doubts, refutes};
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
@@ -33,5 +35,5 @@ pub(super) use request::{
     speaks_of_pushed_work, states_fact, task,
 };
 pub(super) use rule::is_rule;
-pub(super) use ruling::{asks_to_stay, replacement, rulings, wishes};
+pub(super) use ruling::{asks_to_stay, proposed_instead, replacement, rulings, wishes};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

@@ -83,6 +83,9 @@ impl State {
             if rulings.is_empty() && is_text {
                 rulings.extend(human::wishes(said));
             }
+            if rulings.is_empty() {
+                rulings.extend(human::proposed_instead(said));
+            }
         }
         for ruling in rulings {
             // What is done once it is done binds nobody.
