@@ -7,6 +7,7 @@ mod consent;
 mod correction;
 mod directives;
 mod dispute;
+mod objection;
 mod pasted;
 mod plan;
 mod reasoned;
@@ -25,9 +26,10 @@ pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, picks_of, said_merged, speaks_of_all,
     speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
-pub(super) use correction::{asks_change, corrects, is_correction};
+pub(super) use correction::{asks_change, corrects, holds_back, is_correction};
 pub(super) use directives::{directives, typed};
 pub(super) use dispute::{disputes, doubts, refutes};
+pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
 pub(super) use request::{

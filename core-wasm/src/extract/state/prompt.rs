@@ -105,6 +105,7 @@ impl State {
             if self.turns > 1 {
                 let answers = asked.as_deref().map_or(Answers::Work, Answers::Question);
                 self.record_rulings(typed, about, answers, source, settled);
+                self.await_concession(prompt, about, source);
             }
         }
         if let Some(plan) = human::plan(prompt).map(commits::unwrapped) {
