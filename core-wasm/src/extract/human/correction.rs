@@ -304,7 +304,9 @@ fn says_something_else(lower: &str) -> bool {
     // "No, just commit" steers one step.
     let only_records = || {
         let rest = ["no, ", "no "].iter().find_map(|opening| lower.strip_prefix(opening));
-        rest.is_some_and(|rest| asks_record(rest.strip_prefix("just ").unwrap_or(rest)))
+        // "No, I did not say commit" forbids it.
+        let denies = |rest: &str| text::contains_any_words(rest, &["not", "didnt", "dont", "never", "nobody"]);
+        rest.is_some_and(|rest| !denies(rest) && asks_record(rest.strip_prefix("just ").unwrap_or(rest)))
     };
     is_quoted
         || asks_anew(lower)
@@ -492,6 +494,7 @@ mod tests {
         ] {
             assert!(is_correction(said), "{said}");
         }
+        assert!(is_correction("no, I never said commit the slips") && !is_correction("no, just commit the slips"));
         assert!(!is_correction("the slip goes to the drawer <- the till"));
         assert!(!is_correction("The color of the night till is not correct."), "it tells a fault");
     }
