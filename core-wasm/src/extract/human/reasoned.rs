@@ -1,7 +1,7 @@
-//! Demands that the user gives a reason for: they say how something is to be, and hold for longer than one step.
+//! Demands for which the user gives a reason, or says what is not to be instead: they hold for longer than one step.
 
 use super::correction::is_of_review;
-use super::rule::strip_apostrophes;
+use super::rule::{is_undecided, strip_apostrophes};
 use crate::text;
 
 /// The length of such a sentence, in characters.
@@ -113,16 +113,24 @@ const PERSONS: &[&str] = &["i", "we", "you", "us", "our", "lets", "please", "id"
 const DOUBTS: &[&str] =
     &["not sure", "i dont know", "i wonder", "i guess", "maybe", "perhaps", "i dont understand", "i dont see", "wondering"];
 
-/// Returns whether a sentence demands something and says why: "we should keep the slip, since the till may ask for it".
+/// Returns whether a sentence demands something and says why: "we should keep the slip, since the till may ask for it". What it rules out
+/// tells as much.
 pub(super) fn is_reasoned_demand(sentence: &str) -> bool {
     if !CHARS.contains(&sentence.chars().count()) || sentence.contains(['?', '？']) || sentence.ends_with(':') {
         return false;
     }
     let lower = strip_apostrophes(sentence);
+    // "We should open it at noon, not at night."
+    let contrasts = lower.split_once(", not ").is_some_and(|(before, _)| before.contains("should "));
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let lower = words.collect::<Vec<_>>().join(" ");
     let says = |words: &[&str]| text::contains_any_words(&lower, words);
-    if !says(PERSONS) || says(DOUBTS) || says(NO_REASONS) || is_of_review(&strip_apostrophes(sentence)) {
+    if is_undecided(&strip_apostrophes(sentence))
+        || !says(PERSONS)
+        || says(DOUBTS)
+        || says(NO_REASONS)
+        || is_of_review(&strip_apostrophes(sentence))
+    {
         return false;
     }
     let Some(rest) = DEMANDS.iter().filter_map(|demand| behind(&lower, demand)).max_by_key(|rest| rest.len()) else {
@@ -132,7 +140,8 @@ pub(super) fn is_reasoned_demand(sentence: &str) -> bool {
         .iter()
         .fold(rest, |rest, adverb| rest.strip_prefix(adverb).unwrap_or(rest));
     let is_step = STEPS.iter().any(|step| text::starts_with_words(verb, step));
-    !is_step && REASONS.iter().filter_map(|reason| behind(rest, reason)).any(|reason| reason.split(' ').count() > 2)
+    let has_reason = || REASONS.iter().filter_map(|reason| behind(rest, reason)).any(|reason| reason.split(' ').count() > 2);
+    !is_step && (contrasts || has_reason())
 }
 
 /// Returns what stands behind words in a text of plain words.
@@ -153,6 +162,7 @@ mod tests {
         for said in [
             "we should keep the slip in the drawer, since the night till may ask for it",
             "let's add the guide but make sure that you ask before the long run since it costs money",
+            "if the till is open at noon we should go straight to the sum, not to the drawer",
             "I want the second till because the guest still wants a paper slip",
             "the path has to lose the user's home as it is absolute, so we should cut it so that nobody reads it",
         ] {
@@ -164,6 +174,7 @@ mod tests {
     fn steps_doubts_and_reviews_demand_nothing() {
         for said in [
             "we need to fix the till because it rounds up",
+            "before you go on, clarify that we should never count the night, not only the noon",
             "not sure we should keep it since the till is old",
             "The till should round because the slip is short for it",
             "should we keep the slip since the till may ask for it?",
