@@ -472,7 +472,9 @@ pub(super) fn settles_nothing(said: &str) -> bool {
     let is_short = lower.chars().count() <= MAX_PAUSE_CHARS;
     let pauses = is_short && (text::contains_any(&lower, &PAUSES) || text::contains_any(&lower, &RECORDS));
     let asks = said.ends_with(['?', '？']) && !is_reproach(&lower);
-    pauses || asks || said.ends_with([':', '：']) || text::contains_any(&lower, &MUSES)
+    // "Actually, test it first" is the next step.
+    let is_next = is_short && lower.trim_end_matches(['.', '!', ' ']).ends_with(" first");
+    pauses || is_next || asks || said.ends_with([':', '：']) || text::contains_any(&lower, &MUSES)
 }
 
 /// Returns whether a prompt begins with a correction.
@@ -497,6 +499,12 @@ mod tests {
         assert!(is_correction("no, I never said commit the slips") && !is_correction("no, just commit the slips"));
         assert!(!is_correction("the slip goes to the drawer <- the till"));
         assert!(!is_correction("The color of the night till is not correct."), "it tells a fault");
+    }
+
+    #[test]
+    fn the_next_step_settles_nothing() {
+        assert!(settles_nothing("actually maybe let's count the slips first"));
+        assert!(!settles_nothing("don't count the slips of the till"));
     }
 
     #[test]

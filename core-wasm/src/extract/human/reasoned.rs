@@ -139,7 +139,8 @@ pub(super) fn is_reasoned_demand(sentence: &str) -> bool {
     let verb = ["also ", "just ", "not ", "only ", "probably ", "to "]
         .iter()
         .fold(rest, |rest, adverb| rest.strip_prefix(adverb).unwrap_or(rest));
-    let is_step = STEPS.iter().any(|step| text::starts_with_words(verb, step));
+    // "Go straight to the sum, not to the drawer" is no step.
+    let is_step = STEPS.iter().any(|step| text::starts_with_words(verb, step) && !(contrasts && *step == "go"));
     let has_reason = || REASONS.iter().filter_map(|reason| behind(rest, reason)).any(|reason| reason.split(' ').count() > 2);
     !is_step && (contrasts || has_reason())
 }
