@@ -123,11 +123,12 @@ impl SessionMemory {
         let min_similarity =
             if self.from_prose || other.from_prose { DUPLICATE_PROSE_SIMILARITY } else { DUPLICATE_SIMILARITY };
         // What is ruled with a refusal says in parentheses what was refused, which is the same for several of them.
-        if self.key.starts_with(RULING_KEY) && other.key.starts_with(RULING_KEY) {
-            let said = |memory: &SessionMemory| {
-                text::features(memory.title.rsplit_once(" (").map_or(memory.title.as_str(), |(said, _)| said))
-            };
-            return text::similarity(&said(self), &said(other)) >= min_similarity;
+        if self.key.starts_with(RULING_KEY)
+            && other.key.starts_with(RULING_KEY)
+            && let Some((said, refused)) = self.title.rsplit_once(" (")
+            && let Some((also_said, _)) = other.title.rsplit_once(" (").filter(|(_, also_refused)| *also_refused == refused)
+        {
+            return text::similarity(&text::features(said), &text::features(also_said)) >= min_similarity;
         }
         !own(self) && !own(other) && text::similarity(&self.features(), features) >= min_similarity
     }
