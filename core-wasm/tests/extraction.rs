@@ -2647,3 +2647,50 @@ fn what_a_soft_reset_leaves_is_not_committed() {
     }
     assert_eq!(attribute(&named.outcome(), "commit-state"), "not committed");
 }
+
+#[test]
+fn what_the_agent_gives_in_to_is_a_correction() {
+    let told = |answer: &str| {
+        let mut script = Script::default();
+        script
+            .human("Count the slips of the tills")
+            .edit("/home/u/proj/till.rs", "a", "b")
+            .agent("Each till counts its slips.");
+        script.human("but a new till counts all slips anyway, why would you count them again?").agent(answer);
+        of_kind(&script.outcome(), "correction").iter().map(|draft| draft.title.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("You're right, the drawer counts them already."), ["but a new till counts all slips anyway"]);
+    assert!(told("It counts them for the night.").is_empty() && told("Good catch, that is a fault.").is_empty());
+}
+
+#[test]
+fn what_only_held_work_back_is_over_once_it_is_done() {
+    let mut script = Script::default();
+    script.human("Look at the slips of the tills").agent("The slips are long.");
+    script.human("Propose something for them. Do not change the tills just yet.").agent("I would cut the address.");
+    assert_eq!(of_kind(&script.outcome(), "correction").len(), 1);
+    script.human("go ahead").edit("/home/u/proj/till.rs", "a", "b").agent("The address is cut.");
+    assert!(of_kind(&script.outcome(), "correction").is_empty());
+}
+
+#[test]
+fn what_is_typed_behind_a_command_settles_something_too() {
+    let mut script = Script::default();
+    script.human("Plan the slips of the tills").agent("The plan of the slips is written.");
+    script.human("<command-message>plan</command-message>\n<command-name>/plan:run</command-name>\n<command-args>keep each till open while slips are counted (no half-shut tills)</command-args>");
+    script.edit("/home/u/proj/till.rs", "a", "b").agent("The slips are printed.");
+    let outcome = script.outcome();
+    assert_eq!(of_kind(&outcome, "decision")[0].title, "keep each till open while slips are counted (no half-shut tills)");
+}
+
+#[test]
+fn what_a_refusal_asks_for_is_decided_once_it_is_done() {
+    let mut script = Script::default();
+    script.human("Print the slips of the tills");
+    let edit = json!({"file_path": "/home/u/proj/till.rs", "old_string": "a", "new_string": "b"});
+    script.tool("Edit", &edit, &format!("{REFUSAL}why not printing them in the drawer?"), true, &Value::Null);
+    assert!(of_kind(&script.outcome(), "decision").is_empty());
+    script.edit("/home/u/proj/drawer.rs", "a", "b").agent("The drawer prints the slips.");
+    let outcome = script.outcome();
+    assert!(of_kind(&outcome, "decision")[0].title.starts_with("why not printing them in the drawer? (The user refused: "));
+}

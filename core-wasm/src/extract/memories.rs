@@ -26,6 +26,8 @@ const DUPLICATE_PROSE_SIMILARITY: f32 = 0.6;
 pub(super) const FINDING_KEY: &str = "finding:";
 /// The beginning of the key of a correction that has something changed.
 pub(super) const REMARK_KEY: &str = "remark:";
+/// The beginning of the key of what the user settles in passing.
+pub(super) const RULING_KEY: &str = "ruling:";
 
 /// A reference to the transcript line where something was learned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,6 +122,14 @@ impl SessionMemory {
         let own = |memory: &SessionMemory| matches!(memory.kind.as_str(), "commit" | "plan");
         let min_similarity =
             if self.from_prose || other.from_prose { DUPLICATE_PROSE_SIMILARITY } else { DUPLICATE_SIMILARITY };
+        // What is ruled with a refusal says in parentheses what was refused, which is the same for several of them.
+        if self.key.starts_with(RULING_KEY)
+            && other.key.starts_with(RULING_KEY)
+            && let Some((said, refused)) = self.title.rsplit_once(" (")
+            && let Some((also_said, _)) = other.title.rsplit_once(" (").filter(|(_, also_refused)| *also_refused == refused)
+        {
+            return text::similarity(&text::features(said), &text::features(also_said)) >= min_similarity;
+        }
         !own(self) && !own(other) && text::similarity(&self.features(), features) >= min_similarity
     }
 
@@ -234,6 +244,15 @@ mod tests {
         memories.add(memory("c", "parser rejects empty input", 50, true), &mut settled);
         let keys: Vec<&str> = memories.live().map(|memory| memory.key.as_str()).collect();
         assert_eq!(keys, ["b"]);
+    }
+
+    #[test]
+    fn two_rulings_on_one_edit_are_kept() {
+        let (mut memories, mut settled) = (SessionMemories::default(), Vec::new());
+        let refused = "(The user refused: Edit src/drawer/of/the/night/till.rs)";
+        memories.add(memory("ruling:1", &format!("why not print it at noon? {refused}"), 60, false), &mut settled);
+        memories.add(memory("ruling:2", &format!("use the list of carts {refused}"), 60, false), &mut settled);
+        assert_eq!(memories.live().count(), 2);
     }
 
     #[test]

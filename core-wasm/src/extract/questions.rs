@@ -59,6 +59,9 @@ pub(super) struct Question {
     pub beside: String,
 }
 
+/// The length from which an answer in the user's own words says by itself what it is about, in characters.
+const MIN_ALONE_CHARS: usize = 60;
+
 impl Question {
     /// Returns the options that were chosen. Empty if the user answered otherwise.
     pub(super) fn chosen(&self) -> Vec<&Choice> {
@@ -101,6 +104,12 @@ impl Question {
         text::clip(&core, MAX_QUESTION_CHARS).into_owned()
     }
 
+    /// Returns whether the user says something of their own in the place of whether to go on: then the question says nothing of it.
+    pub(super) fn is_left_for_own_words(&self) -> bool {
+        let is_next = prose::asks_to_go_on(&self.text) || self.text.to_lowercase().starts_with("ready ");
+        is_next && self.chosen().is_empty() && self.answer.chars().count() >= MIN_ALONE_CHARS
+    }
+
     /// Returns whether an answer in the user's own words only says where to look, asks back, or explains a misunderstanding.
     fn answers_elsewhere(&self) -> bool {
         const LOOKS: &[&str] = &["check", "look", "see", "read", "refer", "ask", "search", "find", "tell me", "explain"];
@@ -133,6 +142,7 @@ impl Question {
             "shall we continue",
             "want to continue",
             "what would you like to do next",
+            "what would you like to do with",
             "what's next",
             "does this look right",
             "does this look good",
@@ -484,6 +494,18 @@ mod tests {
 
     fn asked() -> Vec<Question> {
         read(Raw::parse(ASKED).unwrap())
+    }
+
+    #[test]
+    fn what_is_said_in_the_place_of_going_on_stands_alone() {
+        let question = |text: &str, answer: &str| {
+            let (text, answer) = (text.to_owned(), answer.to_owned());
+            Question { text, answer, ..Question::default() }
+        };
+        let own = "I am also thinking that we should print the slips of each till that was open at noon";
+        assert!(question("Ready to write the plan of the till?", own).is_left_for_own_words());
+        assert!(!question("Which till should print the slips?", own).is_left_for_own_words());
+        assert!(!question("What would you like to do with the slip?", "Work on it now").is_decided());
     }
 
     #[test]

@@ -101,6 +101,12 @@ const CORRECTION_SIGNS: &[&str] = &[
     "thats not right",
     "is incorrect",
     "is wrong",
+    "is not correct,",
+    "isnt correct,",
+    "<- this should",
+    "<- that should",
+    "<- should",
+    "<- this is now",
     "dont have access",
     "you dont need",
     "dont need to",
@@ -238,7 +244,7 @@ pub(super) fn dislikes(sentence: &str) -> bool {
 }
 
 /// Returns whether a sentence in lower case, without apostrophes, is written as reviewers write, or is code: it was pasted.
-fn is_of_review(lower: &str) -> bool {
+pub(super) fn is_of_review(lower: &str) -> bool {
     const SIGNS: [&str; 6] = ["the code should ", "the code doesnt ", "silently fails", "can panic", " := ", "fmt."];
     let considers = lower.match_indices("consider ").any(|(at, word)| begins_with_gerund(&lower[at + word.len()..]));
     considers || lower.starts_with("//") || text::contains_any(lower, &SIGNS)
@@ -277,7 +283,9 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     if is_reproach(&lower) || dislikes(sentence) {
         return true;
     }
-    let asks = sentence.ends_with(['?', '？']) || QUESTIONS.iter().any(|word| lower.starts_with(word));
+    // "…, which takes it out, but that is not correct" asks nothing.
+    let wonders = || QUESTIONS.iter().any(|word| lower.starts_with(word)) && !lower.contains(" but that is ");
+    let asks = sentence.ends_with(['?', '？']) || wonders();
     let opens = |word: &&str| {
         let rest = lower.strip_prefix(*word);
         rest.is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
@@ -296,7 +304,9 @@ fn says_something_else(lower: &str) -> bool {
     // "No, just commit" steers one step.
     let only_records = || {
         let rest = ["no, ", "no "].iter().find_map(|opening| lower.strip_prefix(opening));
-        rest.is_some_and(|rest| asks_record(rest.strip_prefix("just ").unwrap_or(rest)))
+        // "No, I did not say commit" forbids it.
+        let denies = |rest: &str| text::contains_any_words(rest, &["not", "didnt", "dont", "never", "nobody"]);
+        rest.is_some_and(|rest| !denies(rest) && asks_record(rest.strip_prefix("just ").unwrap_or(rest)))
     };
     is_quoted
         || asks_anew(lower)
@@ -431,6 +441,16 @@ pub(in crate::extract) fn asks_change(said: &str) -> bool {
     text::contains_any_words(&lower, &CHANGES) && !text::contains_any_words(&lower, &LASTS)
 }
 
+/// Returns whether a correction holds work back only until later: "don't change the till yet". Once the work is done it is over.
+pub(in crate::extract) fn holds_back(said: &str) -> bool {
+    const LATER: [&str; 4] = ["yet", "for the moment", "아직", "まだ"];
+    const BANS: [&str; 12] =
+        ["dont", "do not", "not", "wait", "hold", "하지 마", "하지마", "하지 말", "しないで", "するな", "先不", "先别"];
+    let lower = strip_apostrophes(said);
+    let bans = text::contains_any_words(&lower, &BANS);
+    bans && (text::contains_any_words(&lower, &LATER) || text::contains_any(&lower, &["先不", "先别"]))
+}
+
 /// Returns whether a correction only asks to wait or to talk, thinks aloud, asks back or leads to something that was pasted.
 pub(super) fn settles_nothing(said: &str) -> bool {
     const PAUSES: [&str; 10] = [
@@ -452,10 +472,48 @@ pub(super) fn settles_nothing(said: &str) -> bool {
     let is_short = lower.chars().count() <= MAX_PAUSE_CHARS;
     let pauses = is_short && (text::contains_any(&lower, &PAUSES) || text::contains_any(&lower, &RECORDS));
     let asks = said.ends_with(['?', '？']) && !is_reproach(&lower);
-    pauses || asks || said.ends_with([':', '：']) || text::contains_any(&lower, &MUSES)
+    // "Actually, test it first" is the next step.
+    let is_next = is_short && lower.trim_end_matches(['.', '!', ' ']).ends_with(" first");
+    pauses || is_next || asks || said.ends_with([':', '：']) || text::contains_any(&lower, &MUSES)
 }
 
 /// Returns whether a prompt begins with a correction.
 pub(in crate::extract) fn corrects(prompt: &str) -> bool {
     text::first_sentence(prompt).is_some_and(|first| is_correction(&first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_denied_in_the_middle_of_a_sentence_is_a_correction() {
+        for said in [
+            "the night till is not correct, it closes at noon",
+            "the sum isn't correct, that is the net price",
+            "which drops the night till, but that is not correct, we count both",
+            "the slip lies in `drawer/old` <- this should be `drawer/v2` now",
+        ] {
+            assert!(is_correction(said), "{said}");
+        }
+        assert!(is_correction("no, I never said commit the slips") && !is_correction("no, just commit the slips"));
+        assert!(!is_correction("the slip goes to the drawer <- the till"));
+        assert!(!is_correction("The color of the night till is not correct."), "it tells a fault");
+    }
+
+    #[test]
+    fn the_next_step_settles_nothing() {
+        assert!(settles_nothing("actually maybe let's count the slips first"));
+        assert!(!settles_nothing("don't count the slips of the till"));
+    }
+
+    #[test]
+    fn what_only_holds_work_back_is_over_with_the_work() {
+        for said in
+            ["Do not change the till just yet.", "아직 금전함은 바꾸지 말아줘, 하지 마", "まだ変えないで、コミットしないで"]
+        {
+            assert!(holds_back(said), "{said}");
+        }
+        assert!(!holds_back("Do not change the till.") && !holds_back("The till is yet another drawer."));
+    }
 }

@@ -1,5 +1,6 @@
 //! Sorts the sentences of a prompt into rules, corrections and choices.
 
+use super::asked_behind::stated;
 use super::choice::has_pointer;
 use super::consent::without_consent;
 use super::correction::dislikes;
@@ -50,7 +51,13 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
         return below.map(|below| directives(below, after_work)).unwrap_or_default();
     }
     let own = own_words(prompt);
-    let sentences: Vec<String> = text::sentences(&own).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
+    let mut sentences: Vec<String> = text::sentences(&own).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
+    for sentence in &mut sentences {
+        let said = stated(sentence);
+        if said.len() < sentence.len() && is_correction(said) {
+            *sentence = said.to_owned();
+        }
+    }
     let rules: Vec<String> = sentences
         .iter()
         .enumerate()
@@ -80,6 +87,15 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
     Directives { rules, correction, quoted }
 }
 
+/// Returns what the user typed in a prompt: the words behind a command of the client, or the whole prompt.
+pub(in crate::extract) fn typed(prompt: &str) -> &str {
+    if prompt.starts_with('/') {
+        prompt.split_once(char::is_whitespace).map_or("", |(_, words)| words.trim())
+    } else {
+        prompt
+    }
+}
+
 /// Returns whether a rule only gives the reason for what was said before it.
 fn gives_reason(rule: &str) -> bool {
     let lower = rule.to_lowercase();
@@ -103,4 +119,21 @@ fn correction_at(sentences: &[String], at: usize) -> String {
         all = format!("{all} {next}");
     }
     text::clip(&all, 360).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_behind_a_command_is_typed() {
+        assert_eq!(typed("/till:close keep each slip whole"), "keep each slip whole");
+        assert_eq!((typed("/till:close"), typed("close the till")), ("", "close the till"));
+    }
+
+    #[test]
+    fn a_correction_before_a_question() {
+        let said = directives("the slip lies in `old` <- this should be `new` now, where is `old` still used?", true);
+        assert_eq!(said.correction.as_deref(), Some("the slip lies in `old` <- this should be `new` now"));
+    }
 }

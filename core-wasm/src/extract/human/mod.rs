@@ -1,13 +1,16 @@
 //! Interprets the user's prompts: requests, consents, chores, standing rules and corrections.
 
 mod antecedent;
+mod asked_behind;
 mod choice;
 mod consent;
 mod correction;
 mod directives;
 mod dispute;
+mod objection;
 mod pasted;
 mod plan;
+mod reasoned;
 mod request;
 mod rule;
 mod ruling;
@@ -23,9 +26,10 @@ pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, picks_of, said_merged, speaks_of_all,
     speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
-pub(super) use correction::{asks_change, corrects, is_correction};
-pub(super) use directives::directives;
+pub(super) use correction::{asks_change, corrects, holds_back, is_correction};
+pub(super) use directives::{directives, typed};
 pub(super) use dispute::{disputes, doubts, refutes};
+pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
 pub(super) use request::{
@@ -33,5 +37,5 @@ pub(super) use request::{
     speaks_of_pushed_work, states_fact, task,
 };
 pub(super) use rule::is_rule;
-pub(super) use ruling::{asks_to_stay, replacement, rulings, wishes};
+pub(super) use ruling::{asks_to_stay, proposed_instead, replacement, rulings, wishes};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

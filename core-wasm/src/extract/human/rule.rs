@@ -243,7 +243,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     let asks = [" question", " one question", " i wonder", " can we ", " could we ", " maybe we ", " potentially"]
         .iter()
         .any(|opening| lower.starts_with(opening));
-    if asks || sentence.contains("? ") || remarks_on_text(&lower) || demands_of_product(&lower) {
+    if asks || sentence.contains("? ") || remarks_on_text(&lower) || demands_of_product(&lower) || is_undecided(&lower) {
         return false;
     }
     if text::contains_any(&lower, &statements) || ponders(&lower) {
@@ -276,6 +276,16 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         || is_naming_rule(&lower)
         || is_reasoned_convention(&lower)
         || is_lasting_demand(&lower)
+}
+
+/// Returns whether a sentence in lower case leaves open what is to be, or only wants to be told something: "there has to be a decision
+/// on whether …", "before you go on, clarify that …".
+pub(super) fn is_undecided(lower: &str) -> bool {
+    const OPEN: [&str; 5] = ["whether", "theoretically", "in theory", "decision on", "to validate this"];
+    const TELLS: [&str; 3] = ["clarify", "explain", "confirm whether"];
+    let clauses = || lower.split([',', ';', ':']).map(str::trim_start);
+    text::contains_any_words(lower, &OPEN)
+        || clauses().any(|clause| TELLS.iter().any(|verb| text::starts_with_words(clause, verb)))
 }
 
 /// Returns whether a sentence in lower case wants a way to be thought of: "reflect on the keys and how we can mend them".
@@ -690,7 +700,7 @@ fn is_reasoned_prohibition(lower: &str) -> bool {
     at.is_some_and(|at| {
         // In Korean and Japanese the reason stands first.
         let rest = if lower.is_ascii() { &lower[at..] } else { lower };
-        text::contains_any(rest, &reasons)
+        text::contains_any(&rest.replace(" as well ", " "), &reasons)
     }) && !text::contains_any(lower, &passing)
 }
 
@@ -729,4 +739,21 @@ fn forbids_record(lower: &str) -> bool {
 /// Converts to lower case without apostrophes. People leave them out as often as not.
 pub(super) fn strip_apostrophes(text: &str) -> String {
     text.to_lowercase().replace(['’', '\''], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_open_or_asked_is_no_rule() {
+        for said in [
+            "There needs to be a decision on whether we should stick to the old till",
+            "before you close it, clarify that the night till should never be counted",
+            "The easiest thing, theoretically, would be to always use the till of the day before",
+        ] {
+            assert!(!is_rule(said), "{said}");
+        }
+        assert!(is_rule("we should never count the night till") && is_rule("from now on, tell me the total first"));
+    }
 }

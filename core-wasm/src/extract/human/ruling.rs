@@ -1,11 +1,13 @@
 //! Rulings: the words with which the user settles scope or design while the agent works, stated or asked for.
 
+use super::asked_behind::stated;
 use super::choice::has_pointer;
 use super::consent::asks_record;
 use super::correction::is_correction;
 use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
-use super::rule::{is_rule, strip_apostrophes};
+use super::reasoned::is_reasoned_demand;
+use super::rule::{is_rule, is_undecided, strip_apostrophes};
 use crate::text;
 
 /// The maximum length of a message whose sentences are taken as rulings, and of such a sentence, in characters.
@@ -55,6 +57,8 @@ const LEADS: &[&str] = &[
     "sure",
     "great",
     "good",
+    "all good",
+    "looks good",
     "no",
     "nah",
     "for now",
@@ -121,6 +125,10 @@ const PLAIN_VERBS: &[&str] = &[
     "make", "have", "move", "replace", "remove", "set", "put", "change", "take", "get", "return", "log", "split", "store",
     "show", "hide", "allow", "leave", "switch", "skip",
 ];
+
+/// Verbs of a step that only looks at something.
+const READS: &[&str] =
+    &["look", "check", "see", "read", "talk", "discuss", "think", "try", "test", "run", "review", "compare"];
 
 /// Adverbs between such an opening and its verb.
 const ADVERBS: &[&str] = &[
@@ -343,11 +351,12 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     let own = own_words(message);
     let all = text::sentences(&own);
     let typed = all.iter().flat_map(|sentence| text::typed_sentences(sentence));
-    let sentences: Vec<&str> = typed.flat_map(without_request).map(str::trim).collect();
+    let sentences: Vec<&str> = typed.map(without_question_behind).flat_map(without_request).map(str::trim).collect();
     let mut found: Vec<Ruling> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
         // A comment of code was pasted.
-        let Some(asks) = rules(sentence).filter(|_| !sentence.starts_with("//")) else { continue };
+        let reasoned = || (is_reasoned_demand(sentence) && !is_correction(sentence) && !is_rule(sentence)).then_some(false);
+        let Some(asks) = rules(sentence).or_else(reasoned).filter(|_| !sentence.starts_with("//")) else { continue };
         let behind = sentence.split_once(['?', '？']).map_or("", |(_, behind)| behind);
         let next = sentences.get(at + 1).copied().unwrap_or_default();
         if asks && (doubts_question(behind) || doubts_question(next)) {
@@ -374,6 +383,12 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     }
     found.truncate(MAX_RULINGS);
     found
+}
+
+/// Returns a sentence that settles something without the question behind it: "let's call it X instead of Y what else is to do?"
+fn without_question_behind(sentence: &str) -> &str {
+    let said = stated(sentence);
+    if settles(without_leads(&strip_apostrophes(said))) { said } else { sentence }
 }
 
 /// Returns a sentence, or its parts if it settles something and then asks for more: "let's keep it, can you show the slip?"
@@ -490,6 +505,33 @@ pub(in crate::extract) fn wishes(reason: &str) -> Vec<Ruling> {
     wishes.map(|said| Ruling { said: said.to_owned(), asks: false, points: false }).collect()
 }
 
+/// Returns what the reason for a refusal proposes as a question: "why not print it on the slip?" It holds if the agent then does so.
+pub(in crate::extract) fn proposed_instead(reason: &str) -> Option<Ruling> {
+    const OPENINGS: [&str; 14] = [
+        "why not",
+        "why dont we",
+        "why dont you",
+        "why are we not",
+        "why arent we",
+        "are we not",
+        "shouldnt we",
+        "should we not",
+        "shouldnt this",
+        "cant we",
+        "couldnt we",
+        "could we not",
+        "cant you",
+        "wouldnt it be",
+    ];
+    const READS: [&str; 6] = ["see", "look", "check", "show", "explain", "tell"];
+    let said = reason.trim();
+    let lower = strip_apostrophes(&text::plain(said));
+    let is_one = text::sentences(said).len() == 1 && said.ends_with('?') && !looks_pasted(said);
+    let proposes = text::contains_any_words(&lower, &OPENINGS) && !text::contains_any_words(&lower, &READS);
+    let fits = (20..=MAX_REPLACEMENT_CHARS).contains(&said.chars().count());
+    (is_one && fits && proposes).then(|| Ruling { said: said.to_owned(), asks: true, points: false })
+}
+
 /// Returns whether a sentence is short, asks nothing and was not pasted. `lower` is it in lower case, and `bare` that without its lead.
 fn is_plain_order(said: &str, lower: &str, bare: &str) -> bool {
     (12..=MAX_REPLACEMENT_CHARS).contains(&said.chars().count())
@@ -531,7 +573,7 @@ fn rules(sentence: &str) -> Option<bool> {
     }
     // "only _one_ cart"
     let lower = strip_apostrophes(&text::plain(sentence)).replace(['_', '*'], "");
-    if text::contains_any_words(&lower, STEPS) || names_option_only(&lower) {
+    if text::contains_any_words(&lower, STEPS) || names_option_only(&lower) || is_undecided(&lower) {
         return None;
     }
     let bare = without_leads(&lower);
@@ -574,8 +616,9 @@ fn settles(bare: &str) -> bool {
     let limits = |rest: &str| text::contains_any_words(rest, LIMITS);
     let settles = behind(bare, &["lets", "let us", "we should", "we want to", "i would", "id"]).is_some_and(|rest| {
         let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(rest, it));
+        let replaces = !opens(READS) && text::contains_any_words(rest, &["instead of", "rather than"]);
         let goes_to_value = rest.strip_prefix("go ").is_some_and(|value| value.starts_with(|c: char| c.is_ascii_digit()));
-        goes_to_value || opens(SETTLING_VERBS) || (opens(PLAIN_VERBS) && limits(rest))
+        goes_to_value || replaces || opens(SETTLING_VERBS) || (opens(PLAIN_VERBS) && limits(rest))
     });
     let wants = behind(bare, &["i want", "id like", "i would like"]).is_some_and(limits);
     settles || wants
@@ -640,6 +683,7 @@ mod tests {
             "yeah let's drop the '-' before each line",
             "I want the cart to be called basket instead of cart",
             "I think we should only have one list of carts",
+            "All good, but, I would replace the cart with the list of the till",
             "the price stays a string on purpose",
             "then lets stay with the current rounding",
             "there is a parser of carts already, let's avoid a second one",
@@ -737,6 +781,23 @@ mod tests {
         for said in ["rebase from main first", "use it", "why not use the other till?", "too many tills. use one. ok"] {
             assert_eq!(replacement(said), None, "{said}");
         }
+    }
+
+    #[test]
+    fn a_refusal_may_propose_something_as_a_question() {
+        assert!(proposed_instead("why not printing the slip at noon?").is_some_and(|it| it.asks));
+        for said in ["why not?", "what does the till do at noon?", "can't we look at the till of the night first?"] {
+            assert_eq!(proposed_instead(said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_in_the_place_of_something_is_settled() {
+        let found = rulings("okay then lets sell the box as till, instead of cart what do we need to do for this?");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].said, "okay then lets sell the box as till, instead of cart");
+        let found = rulings("ok. We should also store the path, so that nobody has to look for the slip");
+        assert_eq!(found.len(), 1, "{found:?}");
     }
 
     #[test]

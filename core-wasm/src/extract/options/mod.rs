@@ -3,6 +3,7 @@
 mod barred;
 mod behind;
 mod beside;
+mod by_name;
 mod chosen;
 mod items;
 mod listed;
@@ -24,6 +25,7 @@ use barred::{
     wants_to_discuss,
 };
 use beside::said_beside;
+use by_name::taken_by_name;
 use chosen::{choose, closed};
 pub(super) use items::{names_item, picked_items};
 use listed::{ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options};
@@ -44,7 +46,10 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
         return replies;
     }
     let resolved = resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).or_else(|| answered(prompt, answer));
-    resolved.into_iter().collect()
+    // A name says more than a consent.
+    let is_bare = |it: &Resolution| it.rejected.is_empty() && it.asked.is_empty() && !it.is_own && !it.is_weighed;
+    let named = taken_by_name(prompt, answer).filter(|_| resolved.as_ref().is_none_or(is_bare));
+    named.or(resolved).into_iter().collect()
 }
 
 /// Returns which of the options of a question a prompt names, if it names just one: by its words, its number or its place.

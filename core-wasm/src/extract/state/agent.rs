@@ -99,6 +99,7 @@ impl State {
         if self.turn.is_silent() && signs::concedes(&said) {
             self.results.concede(signs::reverts(&said));
             self.rulings_followed(settled);
+            self.objection_conceded(&said, settled);
         }
         if self.turn.is_silent() {
             self.correction_taken_up(&said, settled);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::extract::memories::SessionMemory;
 use crate::extract::questions::Question;
 
 /// The maximum number of questions that are left to the agent at a time.
@@ -17,6 +18,8 @@ pub(super) struct Awaited {
     pub being_mended: Vec<String>,
     /// The line of a correction that only points to something, until the agent takes it up. May be empty.
     pub vague_correction: String,
+    /// What the user said against the work, as the correction that it is once the agent gives in.
+    pub objection: Option<SessionMemory>,
     /// The questions that the user left to the agent, until it says what it takes.
     pub left_to_agent: Vec<Question>,
 }

@@ -46,8 +46,9 @@ impl State {
             return;
         };
         let said = prose::strip_interjection(&said).to_owned();
-        // What only has something changed is over with the change. A refusal steers what comes after it.
-        let kind = if refused.is_empty() && human::asks_change(&said) { REMARK_KEY } else { "correction:" };
+        // What only has something changed is over with the change, and so is what holds it back. A refusal steers what comes after it.
+        let is_over = human::holds_back(&said) || (refused.is_empty() && human::asks_change(&said));
+        let kind = if is_over { REMARK_KEY } else { "correction:" };
         // As the answer to a question it was told with the question.
         let answers = |memory: &SessionMemory| {
             memory.kind == "decision" && memory.source.uuid == source.uuid && memory.title.ends_with(&said)
@@ -78,11 +79,42 @@ impl State {
     /// Returns what a part of a prompt is about: an option of the answer before it that it speaks of, what that answer proposes if the
     /// prompt agrees to it, or else `request`, what was asked for before.
     pub(super) fn about<'r>(&self, said: &str, prompt: &str, request: &'r str) -> Cow<'r, str> {
+        // What the prompt itself asks for first.
+        let own = || {
+            let first = text::first_sentence(prompt)?;
+            let is_other = !said.contains(first.as_str()) && !first.contains(said);
+            (is_other && human::stands_alone(&first) && !human::is_consent(&first)).then_some(first)
+        };
         let proposed = || {
             let question = prose::closing_question(&self.last_answer).filter(|_| human::begins_with_consent(prompt))?;
             Some(format!("{}: {question}", SaidBy::Agent.word()))
         };
-        options::meant(said, &self.last_answer).or_else(proposed).map_or(Cow::Borrowed(request), Cow::Owned)
+        options::meant(said, &self.last_answer).or_else(proposed).or_else(own).map_or(Cow::Borrowed(request), Cow::Owned)
+    }
+
+    /// Keeps what the user says against the work, unless it was recorded in another way. It corrects if the agent gives in.
+    pub(super) fn await_concession(&mut self, prompt: &str, about: &str, source: &LineRef) {
+        let Some(said) = human::objection(prompt).filter(|_| !self.is_recorded(source, false)) else { return };
+        let about = self.about(&said, prompt, about);
+        self.awaited.objection = Some(SessionMemory {
+            key: format!("{}{}", if human::asks_change(&said) { REMARK_KEY } else { "correction:" }, source.uuid),
+            kind: "correction".to_owned(),
+            content: correction_text(&said, "", "", &about, self.labels()),
+            title: said,
+            importance: 60,
+            source: source.clone(),
+            said_by: SaidBy::Human,
+            ..SessionMemory::default()
+        });
+    }
+
+    /// Records what the user said against the work, now that the agent gives in. What the agent says then tells what was meant.
+    pub(super) fn objection_conceded(&mut self, said: &str, settled: &mut Vec<Draft>) {
+        // "Good catch" mostly thanks for a fault that is mended next.
+        let only_thanks = text::contains_any(&text::head(said, 40).to_lowercase(), &["catch"]);
+        let Some(memory) = self.awaited.objection.take().filter(|_| !only_thanks) else { return };
+        self.awaited.vague_correction.clone_from(&memory.source.uuid);
+        self.memories.add(memory, settled);
     }
 
     /// Adds to a correction that only points to something what the agent says when it takes the correction up.

@@ -95,7 +95,8 @@ impl State {
             self.record_choice(prompt, &answer, about, agreed_by, source, settled);
         }
         // A standing rule, or a correction, is a person's word.
-        self.record_directives(if is_from_program { "" } else { prompt }, about, source, settled);
+        let typed = if is_from_program { "" } else { human::typed(prompt) };
+        self.record_directives(typed, about, source, settled);
         if !human::is_consent(prompt) && human::plan(prompt).is_none() {
             self.asked_rulings.clear();
         }
@@ -103,7 +104,8 @@ impl State {
             self.record_settled(prompt, about, source, settled);
             if self.turns > 1 {
                 let answers = asked.as_deref().map_or(Answers::Work, Answers::Question);
-                self.record_rulings(prompt, about, answers, source, settled);
+                self.record_rulings(typed, about, answers, source, settled);
+                self.await_concession(prompt, about, source);
             }
         }
         if let Some(plan) = human::plan(prompt).map(commits::unwrapped) {

@@ -141,7 +141,8 @@ fn answered_question(question: &Question, key: String, source: &LineRef, labels:
     let chosen = question.chosen();
     let why = chosen.iter().map(|choice| choice.description.as_str()).filter(|text| !text.is_empty()).collect::<Vec<_>>();
     let why = text::clip(&why.join("; "), 300).into_owned();
-    let what = format!("{} → {}", question.short_text(), question.answer);
+    let is_alone = question.is_left_for_own_words();
+    let what = if is_alone { question.answer.clone() } else { format!("{} → {}", question.short_text(), question.answer) };
     let beside = users_words(&question.beside, labels);
     // An answer in the user's own words may take up an option as well as leave it.
     let takes_all = chosen.is_empty() || chosen.iter().any(|choice| prose::takes_all(&choice.label));

@@ -7,7 +7,7 @@ use super::decisions::{MAX_CHOICE_CHARS, decision};
 use super::directives::MAX_ABOUT_CHARS;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
-use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::memories::{LineRef, RULING_KEY, SessionMemory};
 use crate::said_by::SaidBy;
 use crate::text;
 
@@ -83,6 +83,9 @@ impl State {
             if rulings.is_empty() && is_text {
                 rulings.extend(human::wishes(said));
             }
+            if rulings.is_empty() {
+                rulings.extend(human::proposed_instead(said));
+            }
         }
         for ruling in rulings {
             // What is done once it is done binds nobody.
@@ -94,7 +97,7 @@ impl State {
             if self.memories.live().filter(of_words).any(goes_on) {
                 continue;
             }
-            let key = format!("ruling:{:08x}", text::hash(&ruling.said));
+            let key = format!("{RULING_KEY}{:08x}", text::hash(&ruling.said));
             let about = match answers {
                 Answers::Question(question) if is_first(&ruling.said, said) => {
                     Cow::Owned(format!("{}: {question}", SaidBy::Agent.word()))
