@@ -242,9 +242,9 @@ fn no_mutant_crashes_hangs_or_is_called_fine_without_being_it() {
     let wrong = wrong.into_inner().expect("no thread panics");
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(ends.values().sum::<usize>(), MUTANTS);
-    // Every call has its own deadline, so a call that never ends would take minutes. Beside tests that compile, a mutant whose
-    // calls all run into their deadlines took 12 seconds.
-    assert!(took < Duration::from_secs(30), "{number} took {took:?}");
+    // Every call has its own deadline, so a call that never ends would take minutes. On a machine with ten other processes at work, a
+    // mutant whose calls all run into their deadlines took 31 seconds.
+    assert!(took < Duration::from_secs(90), "{number} took {took:?}");
     // If no mutant ended at one of these steps, the test would say nothing about that step.
     for end in [End::Loading, End::Linking, End::Suite, End::Fine] {
         assert!(ends.keys().any(|(found, _)| *found == end), "no mutant came to {end:?}: {ends:?}");
