@@ -1,7 +1,7 @@
 //! How similar texts are: the cosine of their words, weighed by how rare they are among these texts.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::tokens::{self, Class};
@@ -73,6 +73,23 @@ impl Space {
         Self { weights, texts_with, texts, least, near: RefCell::default() }
     }
 
+    /// Returns the same space, in which a text also says a share of what another one says: its context.
+    pub(super) fn with_context(&self, context: &[Option<(usize, f32)>]) -> Self {
+        let mut texts_with = vec![Vec::new(); self.texts_with.len()];
+        let mut texts = Vec::with_capacity(self.texts.len());
+        for (at, (own, context)) in self.texts.iter().zip(context).enumerate() {
+            let shares = match context {
+                Some((other, part)) => mixed(own, &self.texts[*other], *part),
+                None => own.clone(),
+            };
+            for (word, share) in &shares {
+                texts_with[*word].push((at, *share));
+            }
+            texts.push(shares);
+        }
+        Self { weights: self.weights.clone(), texts_with, texts, least: self.least, near: RefCell::default() }
+    }
+
     /// Returns the texts that are near one of them, the most similar first.
     pub(super) fn nearest(&self, text: usize) -> Near {
         if let Some(known) = self.near.borrow().get(&text) {
@@ -104,4 +121,14 @@ impl Space {
         let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
         (share(weight(one)), share(weight(other)))
     }
+}
+
+/// Returns the words of a text with a part of another one's, as a vector of length 1.
+fn mixed(own: &[(usize, f32)], other: &[(usize, f32)], part: f32) -> Vec<(usize, f32)> {
+    let mut shares: BTreeMap<usize, f32> = own.iter().copied().collect();
+    for (word, share) in other {
+        *shares.entry(*word).or_default() += part * share;
+    }
+    let length = shares.values().map(|share| share * share).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    shares.into_iter().map(|(word, share)| (word, share / length)).collect()
 }
