@@ -233,11 +233,12 @@ fn measure_session(gold: &File, transcript: &Path, model: Option<&Model>, report
     let traps: Vec<Needles> = gold.traps.iter().map(|trap| Needles::new(&trap.needles)).collect::<Result<_>>()?;
     report.traps += traps.len();
     for line in &lines {
-        if traps.iter().any(|trap| trap.match_in(line)) {
+        let claim = claim(line);
+        if traps.iter().any(|trap| trap.match_in(claim)) {
             report.trapped += 1;
             report.details.push(format!("  trap: {line}"));
         }
-        if !matched.contains(line) && is_statement(line) {
+        if !matched.contains(line) && is_statement(claim) {
             report.others += 1;
             report.details.push(format!("  other: {line}"));
         }
@@ -245,10 +246,18 @@ fn measure_session(gold: &File, transcript: &Path, model: Option<&Model>, report
     Ok(())
 }
 
+/// Returns what a line tells as true: of a request, what came of it. What the user said is only what was said.
+fn claim(line: &str) -> &str {
+    let is_request = line.starts_with("- Asked: ");
+    // The space before the result is the mark that it begins with.
+    let result = line.find(" → ").map(|at| &line[at + " →".len()..]);
+    if is_request { result.unwrap_or_default() } else { line }
+}
+
 /// Returns whether a line of a startup context says something, beside the frame that every context has.
 fn is_statement(line: &str) -> bool {
-    line.starts_with(|c: char| c == '-' || c == '*' || c.is_ascii_digit())
-        && !["- Date", "- Files", "- Asked", "- Session"].iter().any(|frame| line.starts_with(frame))
+    line.starts_with(|c: char| c == '-' || c == '*' || c == ' ' || c.is_ascii_digit())
+        && !["- Date", "- Files", "- Session"].iter().any(|frame| line.starts_with(frame))
 }
 
 fn measure_prompts(repository: &Path, transcripts: &Path, golds: &[File], report: &mut Report) -> Result<()> {
@@ -299,4 +308,17 @@ fn cwd_of(transcript: &Path) -> Result<PathBuf> {
         }
     }
     Ok(PathBuf::from("/nowhere"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_user_asked_is_told_as_nothing_more() {
+        let claims =
+            ["- Asked: is the till red? → It is blue.", "- Asked: paint it", "- Outcome: It is red → blue."].map(claim);
+        assert_eq!(claims, [" It is blue.", "", "- Outcome: It is red → blue."]);
+        assert_eq!(claims.map(is_statement), [true, false, true]);
+    }
 }
