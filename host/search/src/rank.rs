@@ -53,10 +53,11 @@ const COLLEAGUE_FACTOR: f64 = 0.98;
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
 /// If a later memory may have changed an earlier one, the share of the earlier one's score that the later one needs on its own
-/// to rank above it. What likely changed it needs nothing: "make it 15" has none of the words that one searches for. What may have
-/// changed it must match at all, because the search may be about something else that the earlier one says.
-const LIKELY_SHARE: f64 = 0.0;
-const POSSIBLE_SHARE: f64 = 0.05;
+/// to rank above it. A search that the later one does not match may be about something else that the earlier one says. What
+/// likely changed it needs little: "make it 15" has none of the words that one searches for. With nothing at all, what seemed
+/// to have changed many others led every search of a product of 57 conversations.
+const LIKELY_SHARE: f64 = 0.08;
+const POSSIBLE_SHARE: f64 = 0.2;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +167,8 @@ pub struct Later<Id> {
     pub id: Id,
     /// Whether more speaks for a change than against it.
     pub is_likely: bool,
+    /// Whether the two are similar enough that the earlier one is in doubt.
+    pub is_doubt: bool,
 }
 
 /// The inputs of the scores besides the memories.
@@ -293,7 +296,7 @@ impl<Id: Copy> Candidate<Id> {
 
     /// Returns what puts it in doubt, the oldest first.
     fn doubts(&self) -> impl Iterator<Item = Id> + '_ {
-        self.later.iter().map(|it| it.id)
+        self.later.iter().filter(|it| it.is_doubt).map(|it| it.id)
     }
 }
 
@@ -537,13 +540,15 @@ mod tests {
 
     #[test]
     fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches() {
-        let earlier = |is_likely| Candidate { later: vec![Later { id: 2, is_likely }], ..candidate(1, "a", 8.0) };
+        let earlier =
+            |is_likely| Candidate { later: vec![Later { id: 2, is_likely, is_doubt: true }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
         assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
-        assert_eq!(order(vec![earlier(false), later(0.01)]), [1, 2], "it hardly matches");
+        assert_eq!(order(vec![earlier(false), later(0.3)]), [1, 2], "it hardly matches");
         assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
-        assert_eq!(order(vec![earlier(true), later(0.0)]), [2, 1], "what likely changed it needs nothing");
-        let again = Candidate { later: vec![Later { id: 3, is_likely: true }], created: 1, ..later(0.5) };
+        assert_eq!(order(vec![earlier(true), later(0.5)]), [2, 1], "what likely changed it needs little");
+        assert_eq!(order(vec![earlier(true), later(0.0)]), [1, 2], "but something");
+        let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");
     }

@@ -420,7 +420,7 @@ fn followed_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>
 /// Returns the identifier of the latest memory that puts one in doubt.
 fn in_doubt_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
     let later = supersessions::revisits_of(conn, rowid)?;
-    later.last().map_or(Ok(None), |later| id_of(conn, later.id))
+    later.iter().rev().find(|later| later.is_doubt).map_or(Ok(None), |later| id_of(conn, later.id))
 }
 
 fn id_of(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {

@@ -8,7 +8,7 @@
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
 //! in force. If the later one *may have changed* it, a search that matches both puts the later one above it, and it is told as the earlier
-//! word. If it *likely* did, so does every search that finds the earlier one.
+//! word, unless the two are hardly similar. If it *likely* did, so does every search that finds the earlier one.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -19,7 +19,7 @@ use super::memories::{COLUMNS, from_row};
 use super::{Result, Store, time, time_from_sql};
 use throughline_model::contract::Memory;
 use throughline_search::rank::Later;
-use throughline_search::supersession::{Change, Relation};
+use throughline_search::supersession::{Change, MIN_DOUBT, Relation};
 
 /// How many links are followed from a memory to its head.
 const MAX_CHAIN: usize = 32;
@@ -241,10 +241,13 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
 pub(super) fn revisits_of(conn: &Connection, row: i64) -> rusqlite::Result<Vec<Later<i64>>> {
     let links: Vec<Later<i64>> = conn
         .prepare_cached(
-            "SELECT s.newer, s.may_change >= ?2 FROM supersessions s JOIN memories n ON n.rowid = s.newer
+            "SELECT s.newer, s.may_change >= ?2, s.similarity FROM supersessions s JOIN memories n ON n.rowid = s.newer
              WHERE s.older = ?1 AND s.undone_at IS NULL AND s.may_change <> 0 ORDER BY n.created_at, s.newer",
         )?
-        .query_map(params![row, Change::Likely.number()], |row| Ok(Later { id: row.get(0)?, is_likely: row.get(1)? }))?
+        .query_map(params![row, Change::Likely.number()], |row| {
+            let is_doubt = row.get::<_, Option<f32>>(2)?.is_none_or(|similarity| similarity >= MIN_DOUBT);
+            Ok(Later { id: row.get(0)?, is_likely: row.get(1)?, is_doubt })
+        })?
         .collect::<rusqlite::Result<_>>()?;
     links.into_iter().map(|later| Ok(Later { id: head_of(conn, later.id)?, ..later })).collect()
 }
@@ -540,5 +543,31 @@ mod tests {
         assert_eq!(it.store.supersessions(&ids[0]).unwrap(), [link(Change::Likely)]);
         it.store.unlink(&ids[0], 2).unwrap();
         assert_eq!(found(&it, &project, true)[0], ids[0], "the link was undone");
+    }
+
+    #[test]
+    fn what_is_hardly_similar_orders_and_puts_nothing_in_doubt() {
+        for (similarity, is_doubt) in [(0.06, false), (0.3, true)] {
+            let (mut it, project, ids) = three_rules();
+            let link = Supersession {
+                older: ids[0].clone(),
+                newer: ids[2].clone(),
+                relation: Relation::Follows,
+                change: Change::Possible,
+                similarity: Some(similarity),
+                made_at: 1,
+                undone_at: None,
+            };
+            let comparison = it.store.to_compare(&project.id, &[], 10).unwrap().expect("new memories");
+            it.store.put_comparison(&project.id, &comparison, &[link]).unwrap();
+            for words in ["cache 5 minutes", "type:decision"] {
+                let query = Query::parse(words, &jiff::Zoned::now());
+                let hits = it.store.search(&Search::new(&query, Some(&project.id), 10, 5 * 86_400_000)).unwrap().hits;
+                let earlier = hits.iter().find(|hit| hit.memory.id == ids[0]).expect("the earlier rule");
+                assert_eq!(earlier.revisited_by.is_some(), is_doubt, "{words} {similarity}");
+            }
+            let order = found(&it, &project, true);
+            assert!(order.iter().position(|id| *id == ids[2]) < order.iter().position(|id| *id == ids[0]), "{order:?}");
+        }
     }
 }
