@@ -78,10 +78,14 @@ impl Space {
         let mut texts_with = vec![Vec::new(); self.texts_with.len()];
         let mut texts = Vec::with_capacity(self.texts.len());
         for (at, (own, context)) in self.texts.iter().zip(context).enumerate() {
-            let shares = match context {
-                Some((other, part)) => mixed(own, &self.texts[*other], *part),
-                None => own.clone(),
-            };
+            let mut shares: BTreeMap<usize, f32> = own.iter().copied().collect();
+            if let Some((other, part)) = context {
+                for (word, share) in &self.texts[*other] {
+                    *shares.entry(*word).or_default() += part * share;
+                }
+            }
+            let length = shares.values().map(|share| share * share).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+            let shares: Vec<(usize, f32)> = shares.into_iter().map(|(word, share)| (word, share / length)).collect();
             for (word, share) in &shares {
                 texts_with[*word].push((at, *share));
             }
@@ -121,14 +125,4 @@ impl Space {
         let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
         (share(weight(one)), share(weight(other)))
     }
-}
-
-/// Returns the words of a text with a part of another one's, as a vector of length 1.
-fn mixed(own: &[(usize, f32)], other: &[(usize, f32)], part: f32) -> Vec<(usize, f32)> {
-    let mut shares: BTreeMap<usize, f32> = own.iter().copied().collect();
-    for (word, share) in other {
-        *shares.entry(*word).or_default() += part * share;
-    }
-    let length = shares.values().map(|share| share * share).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-    shares.into_iter().map(|(word, share)| (word, share / length)).collect()
 }
