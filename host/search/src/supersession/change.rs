@@ -11,10 +11,7 @@ use super::evidence::Evidence;
 use super::facts::{self, Assignments, Value};
 use super::nearness::Nearness;
 use super::relation::{Change, Relation, Statement};
-use super::weights::{DOUBT_THRESHOLDS, LIKELY_THRESHOLDS, SURE_THRESHOLD, THRESHOLD};
-
-/// The most words of a request that only picks something, without stop words.
-const MAX_PICK_WORDS: usize = 6;
+use super::weights::{DOUBT_THRESHOLD, LIKELY_THRESHOLD, SURE_THRESHOLD, THRESHOLD};
 
 /// What a statement consists of.
 pub(super) struct Parts<'a> {
@@ -33,8 +30,6 @@ pub(super) struct Parts<'a> {
     /// What its request and the whole result are about.
     pub(super) request_words: BTreeSet<String>,
     pub(super) words: BTreeSet<String>,
-    /// What a human picked in a few words and the answer repeats: "72 hours", "the second one".
-    pub(super) picked: BTreeSet<String>,
     pub(super) paths: BTreeSet<String>,
     /// The values that were decided: those of the request that the result repeats, and those given to an identifier.
     pub(super) decided: BTreeSet<Value>,
@@ -94,20 +89,15 @@ impl<'a> Parts<'a> {
         let mut decided: BTreeSet<Value> = request_values.iter().filter(|value| is_repeated(value)).cloned().collect();
         decided.extend(result_values.iter().filter(|(value, _)| given.contains(value)).cloned());
         decided.extend(given.into_iter().map(|value| (value.clone(), "")));
-        let (request_words, words) = (facts::words(request), facts::words(&text));
-        let is_pick = request_words.len() <= MAX_PICK_WORDS && !cues::is_question(request);
-        let result_words = if is_pick { facts::words(result) } else { BTreeSet::new() };
-        let picked = request_words.intersection(&result_words).cloned().collect();
         Self {
-            picked,
             request,
             result,
             identifiers: facts::identifiers(&text),
             head_identifiers: facts::identifiers(&head),
             head_words: facts::words(&head),
             head_values: facts::values(&head),
-            request_words,
-            words,
+            request_words: facts::words(request),
+            words: facts::words(&text),
             paths: facts::paths(&text),
             assigned,
             request_values,
@@ -174,13 +164,11 @@ pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) ->
         return Judgement::Holds;
     }
     let score = evidence.score();
-    // Hardly any pair of two subjects is of statements of which each is the nearest to the other.
-    let nearest = usize::from(!nearness.is_mutual());
     if evidence.is_sure_topic && score > if evidence.is_plain() { THRESHOLD } else { SURE_THRESHOLD } {
         Judgement::Changes(evidence.relation(older, newer))
-    } else if score > LIKELY_THRESHOLDS[nearest] {
+    } else if score > LIKELY_THRESHOLD {
         Judgement::MayChange(Change::Likely)
-    } else if score > DOUBT_THRESHOLDS[nearest] {
+    } else if score > DOUBT_THRESHOLD {
         Judgement::MayChange(Change::Possible)
     } else {
         Judgement::Holds
@@ -205,14 +193,6 @@ mod tests {
     fn the_same_name_with_another_value() {
         let newer = ["make it 50", "make it 50 → `MAX_UPLOAD_MB = 50` in `upload.rs`, and the error names the new limit."];
         assert_eq!(judged(LIMIT, newer), Judgement::Changes(Relation::Amends));
-    }
-
-    #[test]
-    fn what_was_picked_stands_in_a_short_request_and_in_its_answer() {
-        let picked = |title, content| Parts::of(&Statement::of("s", 0, [title, content])).picked;
-        let answer = "72 hours, cash → Receipts are kept for 72 hours, and those for cash are printed.";
-        assert_eq!(picked("72 hours, cash", answer).into_iter().collect::<Vec<_>>(), ["72", "cash", "hour"]);
-        assert!(picked("72 hours, cash?", answer).is_empty(), "a question picks nothing");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{cues, facts};
 const SURE_TOPIC: f32 = 0.20;
 
 /// The names of the features, in their order.
-pub const FEATURES: [&str; 39] = [
+pub const FEATURES: [&str; 37] = [
     "similarity",
     "shared_identifiers",
     "shared_in_heads",
@@ -50,8 +50,6 @@ pub const FEATURES: [&str; 39] = [
     "other_values",
     "request_is_about_it",
     "is_short",
-    "keeps_what_was_picked",
-    "says_nothing_of_what_was_picked",
 ];
 
 /// What speaks for and against a change.
@@ -231,7 +229,7 @@ impl Evidence {
 }
 
 /// Returns the last features: how the two are near each other beside all others, and what of each is in the other.
-fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f32; 11] {
+fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f32; 9] {
     let yes = |it: bool| f32::from(u8::from(it));
     let newer_values: BTreeSet<facts::Value> = newer.request_values.union(&newer.result_values).cloned().collect();
     [
@@ -244,8 +242,6 @@ fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f
         yes(units_differ(&older.head_values, &newer_values)),
         share(&newer.request_words, &older.words),
         yes(newer.request_words.len() < 6),
-        if older.picked.is_empty() { 0.0 } else { share(&older.picked, &newer.words) },
-        yes(!older.picked.is_empty() && older.picked.is_disjoint(&newer.words)),
     ]
 }
 

@@ -61,12 +61,6 @@ pub const MIN_DOUBT: f32 = 0.08;
 /// How many of the nearest statements, older and newer, are looked at.
 const MAX_NEAREST: usize = 6;
 
-/// How many words a request has that only picks something, such as "60 then", and the share with which what was said right before a
-/// statement counts as its context: for such a request, and for others. The subject of such a request was named before it.
-const BRIEF_WORDS: usize = 8;
-const BRIEF_CONTEXT: f32 = 0.6;
-const CONTEXT: f32 = 0.3;
-
 /// The share of a statement's words, by weight, that a memory has which says it too.
 const MIN_CONTAINED: f32 = 0.7;
 
@@ -143,26 +137,8 @@ struct Pair {
     nearness: Nearness,
 }
 
-/// Returns, for each statement, what was said right before it in its session, and how much of that belongs to its subject.
-fn context(statements: &[Statement<'_>]) -> Vec<Option<(usize, f32)>> {
-    let mut of_session: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, it) in statements.iter().enumerate().filter(|(_, it)| !it.session.is_empty()) {
-        of_session.entry(it.session).or_default().push(at);
-    }
-    let before = |it: &Statement<'_>| {
-        let beside = of_session.get(it.session).filter(|_| it.is_statement)?;
-        let earlier = beside.iter().copied().filter(|other| statements[*other].created < it.created);
-        // Of what was said at one time, the longest text says all.
-        let last = earlier.max_by_key(|other| (statements[*other].created, statements[*other].content.len()))?;
-        let is_brief = it.title.split_whitespace().count() < BRIEF_WORDS;
-        Some((last, if is_brief { BRIEF_CONTEXT } else { CONTEXT }))
-    };
-    statements.iter().map(before).collect()
-}
-
 /// Returns, for each new statement, the pairs with those that are nearest to it.
-fn pairs(statements: &[Statement<'_>], own: &Space) -> Vec<Pair> {
-    let space = &own.with_context(&context(statements));
+fn pairs(statements: &[Statement<'_>], space: &Space) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut known: HashSet<(usize, usize)> = HashSet::new();
     let mut last_words: HashMap<usize, bool> = HashMap::new();
@@ -191,7 +167,7 @@ fn pairs(statements: &[Statement<'_>], own: &Space) -> Vec<Pair> {
                 stands_out: similarity / of_newer.best_but(&statements[older]).max(of_older.best_but(&statements[newer])),
             };
             if (similarity >= MIN_SIMILARITY || nearness.is_nearest())
-                && *last_words.entry(newer).or_insert_with(|| is_last_word(statements, own, newer))
+                && *last_words.entry(newer).or_insert_with(|| is_last_word(statements, space, newer))
             {
                 pairs.push(Pair { older, newer, nearness });
             }
@@ -364,25 +340,6 @@ mod tests {
         all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(statement("a", 20, "make it 90", KEEPS_90));
         assert!(compare(&all).is_empty());
-    }
-
-    #[test]
-    fn what_a_short_request_is_about_was_said_before_it() {
-        let mut all = others();
-        all.push(statement("a", 10, ASKED, KEEPS_30));
-        all.push(statement(
-            "b",
-            20,
-            "how long may an idle login stay?",
-            "An idle login in `auth/session.ts` could stay longer.",
-        ));
-        all.push(statement("b", 30, "90 then", "It is 90 for all since noon, and both apps were told."));
-        all.push(statement("c", 40, "90 chairs", "The hall has 90 chairs for all since noon, and both doors were told."));
-        assert_eq!(context(&all)[5], Some((4, BRIEF_CONTEXT)));
-        assert_eq!((context(&all)[4], context(&all)[6]), (None, None), "of another session nothing is context");
-        let own = Space::new(all.iter().map(|it| [it.title, it.content]), MIN_NEAREST);
-        let is_near = |space: &Space| space.nearest(5).iter().any(|(other, _)| *other == 3);
-        assert!(!is_near(&own) && is_near(&own.with_context(&context(&all))));
     }
 
     #[test]

@@ -32,11 +32,6 @@ impl Nearness {
         self.is_nearest_earlier || self.is_nearest_later
     }
 
-    /// Returns whether each is the nearest to the other.
-    pub(super) fn is_mutual(&self) -> bool {
-        self.is_nearest_earlier && self.is_nearest_later
-    }
-
     /// Returns how much the pair stands out among others, from -1 to 1.
     pub(super) fn standing(&self) -> f32 {
         self.stands_out.clamp(MAX_STANDS_OUT.recip(), MAX_STANDS_OUT).ln() / MAX_STANDS_OUT.ln()

@@ -1,7 +1,7 @@
 //! How similar texts are: the cosine of their words, weighed by how rare they are among these texts.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::tokens::{self, Class};
@@ -71,27 +71,6 @@ impl Space {
             texts.push(shares);
         }
         Self { weights, texts_with, texts, least, near: RefCell::default() }
-    }
-
-    /// Returns the same space, in which a text also says a share of what another one says: its context.
-    pub(super) fn with_context(&self, context: &[Option<(usize, f32)>]) -> Self {
-        let mut texts_with = vec![Vec::new(); self.texts_with.len()];
-        let mut texts = Vec::with_capacity(self.texts.len());
-        for (at, (own, context)) in self.texts.iter().zip(context).enumerate() {
-            let mut shares: BTreeMap<usize, f32> = own.iter().copied().collect();
-            if let Some((other, part)) = context {
-                for (word, share) in &self.texts[*other] {
-                    *shares.entry(*word).or_default() += part * share;
-                }
-            }
-            let length = shares.values().map(|share| share * share).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-            let shares: Vec<(usize, f32)> = shares.into_iter().map(|(word, share)| (word, share / length)).collect();
-            for (word, share) in &shares {
-                texts_with[*word].push((at, *share));
-            }
-            texts.push(shares);
-        }
-        Self { weights: self.weights.clone(), texts_with, texts, least: self.least, near: RefCell::default() }
     }
 
     /// Returns the texts that are near one of them, the most similar first.

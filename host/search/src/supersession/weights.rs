@@ -2,60 +2,58 @@
 
 use super::evidence::FEATURES;
 
-pub(super) const BIAS: f32 = -2.55;
+pub(super) const BIAS: f32 = -1.70;
 
 /// One for each of [`FEATURES`].
 #[rustfmt::skip]
 pub(super) const WEIGHTS: [f32; FEATURES.len()] = [
-    3.70, // similarity
-    0.28, // shared_identifiers
-    -0.00, // shared_in_heads
-    0.22, // common_head_words
-    1.63, // other_value_of_a_name
-    -2.07, // same_value_of_a_name
-    1.09, // other_value_of_its_unit
-    0.09, // decided_value_gone
-    0.59, // asks_for_another_value
-    2.67, // refutes_a_ticket
-    1.58, // refutes_an_explanation
-    2.14, // completes
-    0.75, // removes
-    0.81, // removal_was_asked
-    0.97, // names_what_was_before
-    -0.13, // holds_from_now
-    0.66, // asks_for_a_change
-    0.63, // asks_for_a_reversal
-    0.68, // asks_about_all
-    -1.49, // asks_a_question
-    -0.92, // asks_for_no_change
-    -1.24, // has_a_name_of_its_own
-    -1.07, // keeps_what_was_decided
-    -0.27, // keeps_a_name
-    -1.09, // keeps_the_value
-    -0.79, // says_unchanged
-    -0.54, // adds
-    -3.55, // same_file_elsewhere
-    1.65, // nearest_earlier
-    0.24, // nearest_later
-    0.88, // stands_out
-    -0.26, // kept_identifiers
-    -0.96, // new_identifiers
-    -0.08, // kept_values
-    0.34, // other_values
-    -0.52, // request_is_about_it
-    -0.83, // is_short
-    -0.56, // keeps_what_was_picked
-    -0.55, // says_nothing_of_what_was_picked
+    2.89, // similarity
+    0.27, // shared_identifiers
+    0.34, // shared_in_heads
+    0.94, // common_head_words
+    1.70, // other_value_of_a_name
+    -1.89, // same_value_of_a_name
+    0.19, // other_value_of_its_unit
+    0.31, // decided_value_gone
+    0.85, // asks_for_another_value
+    2.68, // refutes_a_ticket
+    2.29, // refutes_an_explanation
+    2.33, // completes
+    0.46, // removes
+    0.98, // removal_was_asked
+    1.20, // names_what_was_before
+    0.06, // holds_from_now
+    0.82, // asks_for_a_change
+    0.44, // asks_for_a_reversal
+    0.53, // asks_about_all
+    -1.44, // asks_a_question
+    -1.15, // asks_for_no_change
+    -1.33, // has_a_name_of_its_own
+    -1.03, // keeps_what_was_decided
+    -0.49, // keeps_a_name
+    -0.92, // keeps_the_value
+    -0.73, // says_unchanged
+    -0.56, // adds
+    -3.71, // same_file_elsewhere
+    0.89, // nearest_earlier
+    0.10, // nearest_later
+    0.85, // stands_out
+    -0.65, // kept_identifiers
+    -0.95, // new_identifiers
+    0.04, // kept_values
+    0.30, // other_values
+    -0.67, // request_is_about_it
+    -0.98, // is_short
 ];
 
 /// The least score of a change of which something plain speaks. A wrong link hides a rule that holds.
-pub(super) const THRESHOLD: f32 = 2.35;
+pub(super) const THRESHOLD: f32 = 1.25;
 
 /// The least score of a change of which many weak signs speak.
-pub(super) const SURE_THRESHOLD: f32 = 2.70;
+pub(super) const SURE_THRESHOLD: f32 = 3.35;
 
-/// The least scores of what is likely a change: if each is the nearest to the other, and otherwise.
-pub(super) const LIKELY_THRESHOLDS: [f32; 2] = [-0.70, -0.30];
+/// The least score of what is likely a change.
+pub(super) const LIKELY_THRESHOLD: f32 = 0.25;
 
-/// The same of what may be a change. Such a link hides nothing: it puts the later one first.
-pub(super) const DOUBT_THRESHOLDS: [f32; 2] = [-1.55, -0.55];
+/// The least score of what may be a change. Such a link hides nothing: it puts the later one first.
+pub(super) const DOUBT_THRESHOLD: f32 = -0.90;
