@@ -447,6 +447,24 @@ fn where_the_client_says_that_the_session_stands() {
 }
 
 #[test]
+fn a_later_recap_takes_the_place_of_an_earlier_one() {
+    let recap = |script: &mut Script, said: &str| {
+        script.line(json!({"type": "system", "subtype": "away_summary", "isMeta": false, "content": said}));
+    };
+    let mut script = Script::default();
+    script.human("round the totals of the cart to two decimals").agent("`roundTotal` rounds the totals of the cart.");
+    recap(&mut script, "The totals of the cart are rounded on the branch of the till, nothing is committed.");
+    script.human("now build the page of the orders with a filter").agent("The page of the orders has a filter now.");
+    recap(&mut script, "The totals are rounded, and the page of the orders has a filter on the branch of the till.");
+    script.human("print the slip of the night till twice").agent("The slip of the night till is printed twice now.");
+    let outcome = script.outcome();
+    let results: Vec<&str> = of_kind(&outcome, "result").iter().map(|draft| draft.content.as_str()).collect();
+    let told = results.join("\n");
+    assert!(told.contains("roundTotal") && told.contains("and the page of the orders has a filter on"), "{told}");
+    assert!(!told.contains("nothing is committed"), "{told}");
+}
+
+#[test]
 fn a_turn_is_told_in_parts_where_the_user_asks_for_more() {
     let mut script = Script::default();
     script.human("Find out why the import of the orders is slow").agent(

@@ -32,9 +32,9 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
         return Vec::new();
     }
     let amends = command.contains("--amend");
-    // The segments end at here-documents, so look for a single message in the whole command.
+    // A segment may end before its here-document, so look for such a message in the whole command.
     let messages: Vec<(String, String)> = match segments.as_slice() {
-        [_] => messages_of(command),
+        all if all.len() == 1 || command.contains("<<") => messages_of(command),
         all => all.iter().filter_map(|segment| message(segment)).collect(),
     }
     .iter()

@@ -103,6 +103,31 @@ const OF_SURROUNDINGS: &[&str] = &[
     "环境",
 ];
 
+/// Other words of an error that is not only one of the code that was being written.
+const OF_SETTING: &[&str] = &[
+    "cache",
+    "cached",
+    "formatter",
+    "hook",
+    "install",
+    "installed",
+    "linter",
+    "platform",
+    "sandboxed",
+    "stale",
+    "support",
+    "supports",
+    "unsupported",
+    "user requested",
+    "version",
+    "버전",
+    "캐시",
+    "バージョン",
+    "キャッシュ",
+    "版本",
+    "缓存",
+];
+
 /// The length of the beginning of an error that says what failed, in bytes.
 const MAX_SUBJECT_BYTES: usize = 110;
 
@@ -126,6 +151,20 @@ fn is_of_work(lower: &str) -> bool {
         let rest = named.strip_prefix(word).map(|rest| rest.trim_start_matches([' ', '#']));
         rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     })
+}
+
+/// Returns whether an error may be met again: it names a command or what one printed, or something around the code. Any other one was a
+/// fault of the code that was being written, and is mended.
+fn may_return(whole: &str, lower: &str) -> bool {
+    let is_name = |word: &str| {
+        let word = word.strip_suffix(':').unwrap_or(word);
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte))
+    };
+    let mut spans = whole.split('`').skip(1).step_by(2);
+    spans.any(|span| span.split_once(' ').is_some_and(|(program, _)| is_name(program)))
+        || text::contains_any_words(lower, OF_SURROUNDINGS)
+        || text::contains_any_words(lower, OF_SETTING)
 }
 
 /// Returns whether a text in lower case tells a slip of the agent in the code that it wrote.
@@ -212,7 +251,8 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
         ],
     );
     // What is left out of the text may say that nothing helped.
-    let whole = format!("{problem} {}", details.join(" ")).to_lowercase();
+    let told = format!("{problem} {}", details.join(" "));
+    let whole = told.to_lowercase();
     let open = text::contains_any(
         &whole,
         &[
@@ -232,16 +272,15 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     );
     // Whoever went past a check mended nothing.
     let open = open || failures::is_bypass(&lower);
-    (says_fix && !open && !is_slip(&lower) && !is_of_check(problem, &whole) && content.chars().count() >= 40).then(|| {
-        SessionMemory {
-            key: format!("{FIX_KEY}{:08x}", text::hash(&content)),
-            kind: "error_fix".to_owned(),
-            title: text::clip(&content, 200).into_owned(),
-            content,
-            importance: 50,
-            source: source.clone(),
-            ..SessionMemory::default()
-        }
+    let is_lasting = !is_slip(&lower) && !is_of_check(problem, &whole) && may_return(&told, &whole);
+    (says_fix && !open && is_lasting && content.chars().count() >= 40).then(|| SessionMemory {
+        key: format!("{FIX_KEY}{:08x}", text::hash(&content)),
+        kind: "error_fix".to_owned(),
+        title: text::clip(&content, 200).into_owned(),
+        content,
+        importance: 50,
+        source: source.clone(),
+        ..SessionMemory::default()
     })
 }
 
@@ -287,19 +326,19 @@ fn section(summary: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    const SUMMARY: &str = "<summary>\n1. Primary Request:\n   - Fix the uploads of the web app\n\n4. Errors and fixes:\n   - **Wrong branch**: Created `feat/a` instead of `feat/b`\n     - Fixed by deleting it\n     - User feedback: \"not that one\"\n   - **Uploads fail**: cause found but NOT YET FIXED\n\n5. Problem Solving:\n   - something fixed and solved here long enough to count\n</summary>";
+    const SUMMARY: &str = "<summary>\n1. Primary Request:\n   - Fix the uploads of the web app\n\n4. Errors and fixes:\n   - **Wrong branch**: `git switch feat/a` instead of `feat/b`\n     - Fixed by deleting it\n     - User feedback: \"not that one\"\n   - **Uploads fail**: cause found but NOT YET FIXED\n\n5. Problem Solving:\n   - something fixed and solved here long enough to count\n</summary>";
 
     #[test]
     fn fixes_are_taken_one_by_one() {
         let fixes = fixes(SUMMARY, &LineRef::default());
         assert_eq!(fixes.len(), 1);
-        assert_eq!(fixes[0].content, "Wrong branch: Created `feat/a` instead of `feat/b`: Fixed by deleting it");
+        assert_eq!(fixes[0].content, "Wrong branch: `git switch feat/a` instead of `feat/b`: Fixed by deleting it");
     }
 
     #[test]
     fn a_long_error_is_told_with_its_cure() {
         let details = [
-            "Symptom: ".to_owned() + &"the totals differ by a cent on some days ".repeat(8),
+            "Symptom: ".to_owned() + &"the totals of the cached slips differ by a cent ".repeat(8),
             "Fix: Round half up in the cart".to_owned(),
         ];
         let made = |details: &[String]| fix("Error 2 - The totals differ:", details, &LineRef::default());
@@ -317,7 +356,9 @@ mod tests {
         };
         assert!(made("Missing `math/round` import").is_none());
         assert!(made("Compiler error \"too many return values\"").is_none());
-        assert!(made("Missing till in the drawer").is_some());
+        assert!(made("Missing till in the `drawer` that `Till::open(slip)` reads").is_none(), "it was mended");
+        assert!(made("Missing till in the drawer: `till open` needs a name").is_some());
+        assert!(made("Missing till in the drawer of an older version").is_some());
         assert!(made("Test failure `TestCartTotal`: got 3 slips").is_none());
         assert!(made("`TestTill_Opens` failing after the change of the drawer").is_none());
         assert!(made("Linter suggesting another loop over the slips").is_none());

@@ -18,6 +18,8 @@ pub(crate) struct FileEffects {
     pub manifests: Vec<String>,
     /// Files that it deletes or moves away.
     pub removed: Vec<String>,
+    /// Files that it writes first and deletes again.
+    pub passing: Vec<String>,
     /// Files that it moves, each with its new place. They are among those that it writes and removes, too.
     pub moved: Vec<(String, String)>,
     /// Folders that it deletes with all that is in them.
@@ -97,7 +99,11 @@ pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
             // It stays where it is.
             "rm" if is_git && arguments.contains(&"--cached") => {}
             "rm" => {
-                effects.removed.extend(names.iter().filter_map(|name| inside(name)));
+                for file in names.iter().filter_map(|name| inside(name)) {
+                    let is_written = effects.written.contains(&file);
+                    effects.written.retain(|written| *written != file);
+                    if is_written { effects.passing.push(file) } else { effects.removed.push(file) }
+                }
                 if has_option('r') {
                     effects.removed_folders.extend(names.iter().map(|name| below(&folder, name.trim_end_matches('/'))));
                 }
@@ -198,6 +204,9 @@ fn files_of_script(command: &str) -> Vec<String> {
     if named.len() == 1 { named } else { Vec::new() }
 }
 
+/// The ends of the names of files that nobody keeps: logs, copies, and what a compiler makes.
+const NOT_KEPT: [&str; 12] = ["log", "out", "tmp", "bak", "orig", "exe", "dll", "so", "dylib", "o", "obj", "pyc"];
+
 /// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
 fn project_file(folder: &str, name: &str) -> Option<String> {
     let path = below(folder, name);
@@ -205,7 +214,7 @@ fn project_file(folder: &str, name: &str) -> Option<String> {
     let is_temporary = path.starts_with("/tmp") || path.starts_with("/dev") || path.contains("/tmp/");
     let is_of_git = path.starts_with(".git/") || path.contains("/.git/");
     let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let is_kept = !extension.is_empty() && !matches!(extension, "log" | "out" | "tmp" | "bak" | "orig");
+    let is_kept = !extension.is_empty() && !NOT_KEPT.contains(&extension);
     (is_kept && !is_temporary && !is_of_git && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
 }
 

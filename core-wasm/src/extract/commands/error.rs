@@ -208,6 +208,12 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     said
 }
 
+/// Returns whether an output says that a script that stands on the command line itself cannot be read: a slip of whoever typed it.
+pub(crate) fn is_of_typed_script(output: &str) -> bool {
+    let is_typed = text::contains_any(output, &["File \"<string>\"", "File \"<stdin>\"", "[eval]:", "[stdin]:"]);
+    is_typed && text::contains_any(output, &["IndentationError", "SyntaxError"])
+}
+
 /// Returns what a linter says of a file, without the place: `menu.md:148 error MD040/fenced-code-language A language is missing`.
 fn broken_rule(line: &str) -> Option<&str> {
     let said = line.split_once(char::is_whitespace).filter(|(place, _)| place.contains('.')).map_or(line, |(_, said)| said);

@@ -21,7 +21,7 @@ pub(crate) use complaint::{Complaint, Reason, build_tags, complaint, imports, na
 pub(crate) use effects::{editor, file_effects};
 pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, has_advice, is_advised, is_damage, is_environment,
-    is_invocation, is_located, is_unknown_subcommand, is_unset_variable, names_rule, sets_variables,
+    is_invocation, is_located, is_of_typed_script, is_unknown_subcommand, is_unset_variable, names_rule, sets_variables,
 };
 pub(crate) use git::{
     GitCall, commits_only_in, git_calls, git_calls_anywhere, git_calls_in_root, is_temporary_folder, made_repositories,
@@ -29,7 +29,7 @@ pub(crate) use git::{
 pub(crate) use program::{
     answers_by_status, curing_segment, is_form_of, only_looks, own_program, own_words, runs_program_of, verb_words,
 };
-pub(crate) use shell::{before_last, branch_from, chained, is_same_place, segments, tokens, with_values};
+pub(crate) use shell::{before_last, branch_from, chained, is_same_place, segments, through_document, tokens, with_values};
 pub(crate) use verdict::{
     TestCounts, exited_with_failure, failed_behind_pipe, found_no_tests, hook_reports, lists_passed_packages,
     output_reports_failure, passed, prints_failure, runs_in_background, test_counts, timed_out,

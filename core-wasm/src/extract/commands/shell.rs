@@ -11,23 +11,41 @@ pub(super) const WRAPPERS: &[&str] =
 pub(super) const KEYWORDS: &[&str] = &["do", "then", "else", "elif", "if", "while", "until", "!", "{", "("];
 
 /// Splits a command line at `&&`, `||`, `;` and newlines outside quotes. Each part is returned without the commands
-/// that it is piped into.
+/// that it is piped into, and with the lines of its here-document, which are no commands.
 pub(crate) fn segments(command: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut start, mut quote, mut piped) = (0, None, None);
+    // The word that ends the here-document which begins on the next line, and where it was named.
+    let mut document: Option<(usize, &str)> = None;
     let bytes = command.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
         match (quote, byte) {
-            (Some(open), _) if open == byte => quote = None,
-            (_, b'\\') => at += 1,
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (None, b'<') if command[at..].starts_with("<<") => {
-                // A here-document reaches to the end of the command line: its lines are not commands.
-                at = bytes.len();
+            (None | Some(b'"'), b'\n') if document.is_some() => {
+                let Some((named_at, word)) = document.take() else { break };
+                let end = document_end(command, at, word);
+                // Another command of the line has begun before the document does.
+                if quote.is_none() && named_at < start {
+                    push_segment(&mut all, command, start, piped.unwrap_or(at));
+                    start = end.unwrap_or(bytes.len());
+                }
+                piped = None;
+                // In quotes, what looks like one may be text.
+                if quote.is_none() || end.is_some() {
+                    at = end.unwrap_or(bytes.len());
+                    continue;
+                }
+            }
+            (None | Some(b'"'), b'<') if document.is_none() && command[at..].starts_with("<<") => {
+                let named = document_word(&command[at..]);
+                document = named.map(|(word, _)| (at, word));
+                at += named.map_or_else(|| command[at..].bytes().take_while(|byte| *byte == b'<').count(), |(_, len)| len);
                 continue;
             }
+            (Some(open), _) if open == byte => (quote, document) = (None, None),
+            (_, b'\\') => at += 1,
+            (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'&') if bytes.get(at + 1) == Some(&b'&') => {
                 push_segment(&mut all, command, start, piped.take().unwrap_or(at));
                 at += 1;
@@ -49,6 +67,44 @@ pub(crate) fn segments(command: &str) -> Vec<&str> {
     }
     push_segment(&mut all, command, start, piped.unwrap_or(bytes.len()));
     all
+}
+
+/// Returns a command line up to the end of its first here-document outside quotes. What fails or passes behind it, such as the script that it
+/// wrote, is seldom the cure of anything else.
+pub(crate) fn through_document(command: &str) -> &str {
+    let opens = |segment: &&str| {
+        let before = segment.split_once("<<").filter(|_| segment.contains('\n')).map(|(before, _)| before);
+        before.is_some_and(|before| before.matches('"').count() % 2 == 0)
+    };
+    let Some(written) = segments(command).into_iter().find(opens) else { return command };
+    let end = written.as_ptr().addr() - command.as_ptr().addr() + written.len();
+    command.get(..end).unwrap_or(command)
+}
+
+/// Returns the word that ends the here-document of a redirection, `<<EOF` or `<<-'EOF'`, and the length of the redirection. `None` if there
+/// is none: `<<<` takes a text.
+fn document_word(redirection: &str) -> Option<(&str, usize)> {
+    let rest = redirection.strip_prefix("<<")?;
+    let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start_matches(' ');
+    let quoted = rest.trim_start_matches(['\'', '"', '\\']);
+    let end = quoted.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(quoted.len());
+    let (word, behind) = quoted.split_at(end);
+    let behind = if quoted.len() < rest.len() { behind.strip_prefix(['\'', '"']).unwrap_or(behind) } else { behind };
+    let is_word = word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    is_word.then(|| (word, redirection.len() - behind.len()))
+}
+
+/// Returns where the here-document ends that begins behind the line break at `at`: behind the word that ends it.
+fn document_end(command: &str, at: usize, word: &str) -> Option<usize> {
+    let mut start = at + 1;
+    for line in command[start..].split_inclusive('\n') {
+        let shown = line.trim_start();
+        if shown.strip_prefix(word).is_some_and(|rest| rest.trim_end().is_empty() || rest.starts_with(')')) {
+            return Some(start + line.len() - shown.len() + word.len());
+        }
+        start += line.len();
+    }
+    None
 }
 
 /// Returns the commands of a line that all passed if the line did: those of a chain in which each needs the one before. Any

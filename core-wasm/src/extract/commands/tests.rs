@@ -49,6 +49,27 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
+fn a_script_on_the_command_line_that_cannot_be_read() {
+    let output = |file: &str| format!("  File \"{file}\", line 1\n    till\nIndentationError: unexpected indent");
+    assert!(is_of_typed_script(&output("<string>")) && !is_of_typed_script(&output("till.py")));
+}
+
+#[test]
+fn a_here_document_ends_with_its_word() {
+    let add = "git add till.rs && git commit -m x";
+    let written = "cat >> till.rs <<'EOF'\nlet don't = 1; // && rm\nEOF";
+    assert_eq!(segments(&format!("{written}\n{add}")), [written, "git add till.rs", "git commit -m x"]);
+    let message = "git commit -m \"$(cat <<'EOF'\nPrint \"the slip\"; it's new\nEOF\n)\"";
+    assert_eq!(segments(&format!("{message} && git push")), [message, "git push"]);
+    assert_eq!(segments("cat <<EOF > a && git add a\nx; y\nEOF\nls"), ["cat <<EOF > a", "git add a", "ls"]);
+    assert_eq!(through_document(&format!("{written}\n{add}")), written);
+    assert_eq!(through_document(&format!("{message} && git push")), format!("{message} && git push"));
+    // It was cut, or it is none.
+    assert_eq!(segments("cat > a <<EOF\nrm b\nrm c").len(), 1);
+    assert_eq!(segments("grep x <<< 'a' && echo \"1 << EOF\"\nls").len(), 3);
+}
+
+#[test]
 fn segments_know_quotes_pipes_and_here_documents() {
     assert_eq!(
         segments("cd a && FOO=1 bun test 2>&1 | tail -3; echo 'a && b'"),
@@ -135,6 +156,8 @@ fn files_that_a_command_line_writes_and_removes() {
     assert_eq!(moved.removed_folders, ["src/gone.rs", "target"]);
     assert_eq!(written("git mv docs/a.md docs/b.md guide && cp c.md ./web/"), ["guide/a.md", "guide/b.md", "web/c.md"]);
     assert_eq!(file_effects("git rm --cached notes.md", ""), FileEffects::default());
+    let passing = file_effects("cat > a.md <<'EOF'\nx\nEOF\nspell a.md; rm a.md ./till.exe", "");
+    assert_eq!((passing.passing, passing.written, passing.removed), (vec!["a.md".to_owned()], Vec::new(), Vec::new()));
     assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md", "").restored, ["src/one.ts", "a.md"]);
     assert!(file_effects("git reset --hard", "").restores_all && file_effects("git checkout .", "").restores_all);
     assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md", ""), FileEffects::default());

@@ -254,6 +254,17 @@ impl Results {
         self.judged.take();
     }
 
+    /// Forgets what a recap of the client said, which a later one says anew.
+    pub(super) fn recap_overtaken(&mut self, recap: &str) {
+        if self.keep_all {
+            return;
+        }
+        for turn in &mut self.turns {
+            turn.statements.retain(|statement| statement.voice != Voice::Answer || !recap.contains(&statement.text));
+        }
+        self.judged.take();
+    }
+
     /// Forgets what the agent said in a turn that was only to commit.
     pub(super) fn forget_chore(&mut self, number: u32) {
         if self.keep_all {

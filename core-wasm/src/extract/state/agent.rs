@@ -43,6 +43,12 @@ impl State {
         let said = line.content.and_then(Raw::text).unwrap_or_default();
         if !said.contains(user_text::INJECTED_HEADING) {
             self.recap = Recap::of(&said);
+            // A recap tells the whole session, and so all that an earlier one told.
+            let earlier = std::mem::replace(&mut self.latest_recap, self.recap.state().to_owned());
+            if !earlier.is_empty() {
+                self.results.recap_overtaken(&earlier);
+                self.turn.retain(|statement| !earlier.contains(&statement.text));
+            }
             self.turn.state(self.recap.state(), Voice::Answer);
         }
     }

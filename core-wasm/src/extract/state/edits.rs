@@ -284,7 +284,9 @@ impl State {
         for path in &in_folders {
             self.file_removed(path, true);
         }
-        for path in &effects.removed {
+        // What a command line writes for itself was not there before, unless the session made it.
+        let known: Vec<&String> = effects.passing.iter().filter(|path| self.files.paths().any(|it| it == **path)).collect();
+        for path in effects.removed.iter().chain(known) {
             let is_moved = effects.moved.iter().any(|(from, _)| from == path);
             let leaves_nothing = self.file_removed(path, !is_moved);
             self.file_changed_by_command(path, !leaves_nothing);

@@ -150,6 +150,8 @@ pub(super) struct State {
     pub(super) open_points: OpenPoints,
     /// Where the session stands, as the client wrote it down. Empty once the user asked for more.
     pub(super) recap: Recap,
+    /// What the latest recap said, whether it still holds or not.
+    latest_recap: String,
     last_answer: String,
     /// An answer before that, which ended with a question, while the user only asked something about it. May be empty.
     weighed: String,

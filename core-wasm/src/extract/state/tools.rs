@@ -142,6 +142,7 @@ impl State {
 
     pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
+        let tried = commands::through_document(command);
         let class = commands::class(command);
         let failed = is_error || reports_failure(command, class, output);
         self.turn.failed |= failed;
@@ -172,7 +173,7 @@ impl State {
         }
         self.undone.command_ran(command);
         if !failed {
-            for memory in self.failures.edited_by_command(command, labels) {
+            for memory in self.failures.edited_by_command(tried, labels) {
                 self.record_fix(memory, settled);
             }
             self.files_changed_by(tool_use, settled);
@@ -208,7 +209,7 @@ impl State {
             self.draft_seen(command, output);
         }
         self.failures.runs_in(&tool_use.folder);
-        let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
+        let (known, is_explained) = self.failures.command_ran(tried, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
         let cured = cured.into_iter().chain(known);
         for memory in cured {
@@ -230,7 +231,7 @@ impl State {
         failed: bool,
         class: commands::Class,
     ) -> Vec<SessionMemory> {
-        let (command, labels) = (tool_use.what.as_str(), self.labels());
+        let (command, labels) = (commands::through_document(&tool_use.what), self.labels());
         if class != commands::Class::Inspect {
             let checks = matches!(class, commands::Class::Test | commands::Class::Check | commands::Class::Build);
             self.turn.checked(checks && !failed && commands::passed(command, output));
@@ -243,7 +244,9 @@ impl State {
                 None => commands::error_line_of(class, output).unwrap_or_default(),
             };
             let mut cured = self.failures.command_reached(command, &error, labels);
-            cured.extend(self.failures.command_failed(command, &error, &tool_use.source, self.turns, labels));
+            if !commands::is_of_typed_script(output) {
+                cured.extend(self.failures.command_failed(command, &error, &tool_use.source, self.turns, labels));
+            }
             cured
         } else {
             // A command whose output was cut says nothing of its result, but it was found.
