@@ -11,9 +11,9 @@ use crate::text;
 use crate::transcript::json::Raw;
 
 /// The length of a question and its answer from which the question is shortened, in characters.
-const MAX_DECISION_CHARS: usize = 190;
+const MAX_DECISION_CHARS: usize = 290;
 /// The maximum length of a question that is shortened, in characters.
-const MAX_QUESTION_CHARS: usize = 110;
+const MAX_QUESTION_CHARS: usize = 170;
 /// The length below which a question needs its subject, in characters.
 const MIN_QUESTION_CHARS: usize = 28;
 /// The maximum length of an answer that only says where to look, in characters.
@@ -143,6 +143,7 @@ impl Question {
             "want to continue",
             "what would you like to do next",
             "what would you like to do with",
+            "what would you like to do?",
             "what's next",
             "does this look right",
             "does this look good",
