@@ -38,6 +38,6 @@ pub(super) use request::{
     asks_ability, asks_cause, is_demand, is_order, only_asks, request_summary, sets_value, speaks_of_own_commit,
     speaks_of_pushed_work, states_fact, task,
 };
-pub(super) use rule::is_rule;
+pub(super) use rule::{is_rule, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};
