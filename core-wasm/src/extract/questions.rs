@@ -535,15 +535,15 @@ mod tests {
     fn a_long_question_is_shortened_to_what_it_asks() {
         let mut question = Question {
             text:
-                "The cart rounds each line, which loses cents, and the invoice rounds the sum, so both differ. Where should \
-                   it live?"
+                "The cart rounds each line, which loses cents, and the invoice rounds the sum, so both differ, and neither the \
+                   till of the day nor that of the night knows which of them the bank takes in the end. Where should it live?"
                     .to_owned(),
             header: "Rounding".to_owned(),
             answer: "In the invoice".to_owned(),
             ..Question::default()
         };
         assert_eq!(question.short_text(), "Rounding: Where should it live?");
-        question.text = format!("{} Both lose cents. Where should it live?", "The cart rounds each line of it. ".repeat(4));
+        question.text = format!("{} Both lose cents. Where should it live?", "The cart rounds each line of it. ".repeat(6));
         assert_eq!(question.short_text(), "Both lose cents. Where should it live?");
         question.text = "Where should the totals be rounded?".to_owned();
         assert_eq!(question.short_text(), "Where should the totals be rounded?");

@@ -16,6 +16,8 @@ use crate::text;
 const MAX_CORRECTION_CHARS: usize = 280;
 pub(super) const MAX_ABOUT_CHARS: usize = 160;
 const MIN_ABOUT_CHARS: usize = 40;
+/// The maximum length of a correction that only points to a call that was stopped, in characters.
+const MAX_POINTING_CHARS: usize = 40;
 /// The maximum length of a correction together with what the agent says when it takes it up, in characters.
 const MAX_TAKEN_UP_CHARS: usize = 400;
 
@@ -50,7 +52,8 @@ impl State {
         };
         let said = prose::strip_interjection(&said).to_owned();
         // Whoever interrupts a call may mean another thing than the call that happened to run.
-        let is_of_call = !was_interrupted || human::points_back(&said) || shares_word(&said, &refused);
+        let points = said.chars().count() <= MAX_POINTING_CHARS && human::points_back(&said);
+        let is_of_call = !was_interrupted || points || shares_word(&said, &refused);
         let refused = if is_of_call { refused } else { String::new() };
         // What only has something changed is over with the change, and so is what holds it back. A refusal steers what comes after it.
         let is_over = human::holds_back(&said) || (refused.is_empty() && human::asks_change(&said));
