@@ -267,6 +267,53 @@ fn what_stands_beside_an_option_is_the_users_only_if_a_person_typed_it() {
 }
 
 #[test]
+fn a_short_ban_that_comes_again_is_a_rule() {
+    let rules = |second: &str| {
+        let mut script = Script::default();
+        script.human("Commit the till, no verify").agent("Committed.").human(second).agent("Done.");
+        of_kind(&script.outcome(), "preference").iter().map(|draft| draft.title.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(rules("Now the drawer, No verify."), ["no verify"]);
+    assert!(rules("Now the drawer, and run the hooks").is_empty());
+}
+
+#[test]
+fn what_was_built_in_the_end_is_not_told_as_rejected() {
+    let rejected = |subject: &str| {
+        let question = "How is the slip rounded?";
+        let input = json!({"questions": [{"question": question, "header": "Slip", "options": [
+            {"label": "Round the sum", "description": ""}, {"label": "Round each line of the cart", "description": ""},
+            {"label": "Round nothing", "description": ""}]}]});
+        let mut script = Script::default();
+        script.human("Build the slip of the cart.");
+        script.tool("AskUserQuestion", &input, "answered", false, &json!({"answers": {question: "Round the sum"}}));
+        script.edit("/home/u/proj/till.rs", "a", "b").agent("Done.").human("Commit it");
+        let output = format!("[main 0a1b2c3] {subject}\n 1 file changed, 1 insertion(+)");
+        script.bash(&format!("git commit -m '{subject}'"), &output, false);
+        script.outcome().notes.decisions[0].rejected.clone()
+    };
+    assert_eq!(rejected("Round each line of the cart, too"), ["Round nothing"]);
+    assert_eq!(rejected("Round the sum").len(), 2);
+    assert_eq!(rejected("Do no longer round each line of the cart").len(), 2);
+}
+
+#[test]
+fn who_interrupts_a_call_may_mean_the_request() {
+    let corrected = |said: &str| {
+        let mut script = Script::default();
+        script.human("Count the slips of the night.").agent("I count them.");
+        let refused = REFUSAL.split_once(" To tell").map_or("", |(refused, _)| refused);
+        script.tool("Bash", &json!({"command": "till lint"}), refused, true, &Value::Null);
+        script.human("[Request interrupted by user for tool use]").human(said).agent("All right.");
+        of_kind(&script.outcome(), "correction").iter().map(|draft| draft.content.clone()).collect::<Vec<_>>()
+    };
+    let other = corrected("No, I meant the receipts that the bank sends back");
+    assert!(other.len() == 1 && !other[0].contains("till lint"), "{other:?}");
+    let of_call = corrected("No, never use the till for this");
+    assert!(of_call.iter().all(|it| !it.contains("refused") || it.contains("till lint")), "{of_call:?}");
+}
+
+#[test]
 fn a_later_answer_replaces_one_with_words_beside_it() {
     let ask = |question: &str, answer: &str, notes: &str| {
         let input = json!({"questions": [{"question": question, "header": "Store", "options": [

@@ -94,6 +94,7 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, later: &La
     const LIMIT: u32 = 20;
     let mut details = 0;
     let all = page.checked_for_more(memories.important(&["decision"], LIMIT), LIMIT as usize);
+    let all = in_asked_order(all, last);
     for memory in &all {
         if Some(memory.session_id.as_str()) == last {
             page.add_memory(memory, 1.0);
@@ -131,6 +132,17 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, later: &La
             None => page.leave_out(memory),
         }
     }
+}
+
+/// Returns the decisions with those of the last session first and in the order in which they were asked: the later ones of a dialog weigh
+/// a little less.
+fn in_asked_order(mut all: Vec<Memory>, last: Option<&str>) -> Vec<Memory> {
+    all.sort_by(|one, other| {
+        let is_last = |memory: &Memory| Some(memory.session_id.as_str()) == last;
+        let by_place = || one.created.cmp(&other.created).then(other.importance.total_cmp(&one.importance));
+        is_last(other).cmp(&is_last(one)).then_with(|| if is_last(one) { by_place() } else { std::cmp::Ordering::Equal })
+    });
+    all
 }
 
 /// Returns whether the text of a decision says what it is about.
@@ -897,6 +909,17 @@ mod tests {
         assert!(!is_of_machine("The till listens on 10.0.3.7, PID files are left"));
         let rule = Memory { kind: "correction".into(), ..failure("1", "Never kill the till of PID 1") };
         assert!(!super::is_of_machine(&rule), "a rule holds on");
+    }
+
+    #[test]
+    fn the_decisions_of_a_dialog_stand_as_they_were_asked() {
+        let of = |id: &str, session: &str, created: u64, importance: f32| {
+            let memory = at(created, failure(session, "Which till? → the red one"));
+            Memory { id: id.to_owned(), importance, ..memory }
+        };
+        let all = vec![of("a", "old", 1, 0.8), of("d", "new", 3, 0.8), of("b", "new", 2, 0.79), of("c", "new", 2, 0.8)];
+        let order: Vec<String> = in_asked_order(all, Some("new")).into_iter().map(|memory| memory.id).collect();
+        assert_eq!(order, ["c", "b", "d", "a"]);
     }
 
     #[test]

@@ -12,6 +12,9 @@ pub(super) const LANGUAGES: [Language; 4] = [Language::English, Language::Korean
 /// The maximum length of an entry, in characters.
 pub(super) const MAX_LINE_CHARS: usize = 300;
 
+/// The maximum length of a decision, in characters.
+pub(super) const MAX_DECISION_CHARS: usize = 400;
+
 /// The maximum length of a line that tells what a turn or a session gave, in characters.
 pub(super) const MAX_RESULT_CHARS: usize = 1_400;
 
@@ -245,7 +248,7 @@ fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
 }
 
 /// The maximum length of a question before its answer, in characters, if both are long.
-const MAX_QUESTION_CHARS: usize = 110;
+const MAX_QUESTION_CHARS: usize = 170;
 
 /// The maximum length of the reason for an answer and for another decision, and of an option that was rejected, in characters.
 const MAX_ANSWER_REASON: usize = 120;
@@ -262,23 +265,26 @@ pub(super) fn rejected_in(line: &str) -> &str {
     line.split_once(" (rejected: ").map_or("", |(_, rejected)| rejected.trim_end_matches(')'))
 }
 
-/// Formats a decision as "What — why (rejected: …)", in one line. What was chosen stands in full. The reason is told if its first
+/// Formats a decision as "What — why (rejected: …)", in one line, and an answer as "Question → option: what explains it (rejected: …)". What was chosen stands in full. The reason is told if its first
 /// sentence fits whole. Of what was rejected only the names are told, as many as fit.
 pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
-    let mut line = truncate(&with_short_question(&sanitize(what)), MAX_LINE_CHARS);
+    let mut line = truncate(&with_short_question(&sanitize(what)), MAX_DECISION_CHARS);
     let length = |text: &str| text.chars().count();
     let names: Vec<String> = sanitize(rejected).split("; ").filter_map(short_name).collect();
-    let rejected = match MAX_LINE_CHARS.checked_sub(length(&line) + length(" (rejected: )")) {
+    let rejected = match MAX_DECISION_CHARS.checked_sub(length(&line) + length(" (rejected: )")) {
         Some(room) if !names.is_empty() && room >= MIN_REJECTED => format!(" (rejected: {})", join(&names, "; ", room)),
         _ => String::new(),
     };
-    let max = if line.contains(" → ") { MAX_ANSWER_REASON } else { MAX_REASON };
+    let is_answer = line.contains(" → ");
+    let max = if is_answer { MAX_ANSWER_REASON } else { MAX_REASON };
     let reason = text::first_sentence(&sanitize(why)).filter(|reason| {
         let is_whole = !reason.ends_with(['…', ':', '：']) && !reason.ends_with(" .");
-        is_whole && length(reason) <= max && length(&line) + length(reason) + length(&rejected) + 3 <= MAX_LINE_CHARS
+        is_whole && length(reason) <= max && length(&line) + length(reason) + length(&rejected) + 3 <= MAX_DECISION_CHARS
     });
     if let Some(reason) = reason {
-        line = format!("{} — {reason}", line.trim_end_matches(['.', '。']));
+        // What explains the option that was chosen is not why the user chose it.
+        let joint = if is_answer { ":" } else { " —" };
+        line = format!("{}{joint} {reason}", line.trim_end_matches(['.', '。']));
     }
     line + &rejected
 }
@@ -485,7 +491,7 @@ mod tests {
         assert_eq!(decision_line("Use A.", "it is small", "B; C"), "Use A — it is small (rejected: B; C)");
         assert_eq!(
             decision_line("Which? → A", "It is small. It is fast.", "B; C (\"do A\")"),
-            "Which? → A — It is small. (rejected: B; C)"
+            "Which? → A: It is small. (rejected: B; C)"
         );
         let long = "a reason that goes on and on ".repeat(6);
         assert_eq!(decision_line("Which? → A", &long, "B"), "Which? → A (rejected: B)", "no reason is cut");

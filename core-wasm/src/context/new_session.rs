@@ -361,7 +361,7 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
         let rejected: Vec<String> =
             decision.rejected.iter().map(|option| line::truncate(&line::sanitize(option), 90)).collect();
         let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
-        page.add(SectionKind::Decisions, Entry::new(&text, 0.6).with_place(place).with_key(&decision.what));
+        page.add(SectionKind::Decisions, Entry::decision(&text, 0.6).with_place(place).with_key(&decision.what));
     }
     for (importance, learning) in by_recency(0.6, &notes.learnings) {
         page.add(SectionKind::WatchOut, Entry::new(learning, importance));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
+use super::line::{self, MAX_DECISION_CHARS, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
 use super::marks;
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
@@ -20,6 +20,8 @@ use crate::transcript::user_text::INJECTED_HEADING;
 const REPEATED_TENTHS: usize = 9;
 /// The number of words from which that is no accident.
 const MIN_REPEATED_WORDS: usize = 8;
+/// The minimum number of words of a decision that is looked for in the requests. Fewer occur by chance.
+const MIN_ASKED_WORDS: usize = 4;
 /// The length from which what was chosen is not in another line by accident, in characters: "At commit time" may be.
 const MIN_CHOICE_CHARS: usize = 40;
 
@@ -71,7 +73,8 @@ impl SectionKind {
         match self {
             Self::LastSession | Self::ThisSession => 30,
             Self::Progress => 20,
-            Self::WatchOut | Self::Decisions => 10,
+            Self::Decisions => 14,
+            Self::WatchOut => 10,
             Self::Topics => 9,
             Self::Found | Self::Other => 5,
             Self::Discoveries | Self::Preferences | Self::Knowledge => 8,
@@ -141,7 +144,16 @@ pub(super) struct Entry {
 impl Entry {
     /// Creates an entry with that importance, from 0 to 1.
     pub(super) fn new(raw: &str, importance: f32) -> Self {
-        let text = line::fit(&line::sanitize(raw));
+        Self::within(raw, importance, MAX_LINE_CHARS)
+    }
+
+    /// Creates an entry that tells a decision.
+    pub(super) fn decision(raw: &str, importance: f32) -> Self {
+        Self::within(raw, importance, MAX_DECISION_CHARS)
+    }
+
+    fn within(raw: &str, importance: f32, max_chars: usize) -> Self {
+        let text = line::fit_within(&line::sanitize(raw), max_chars);
         let keys = TextKey::new(&text).into_iter().collect();
         Self {
             text,
@@ -265,7 +277,9 @@ impl Entry {
     /// `factor`.
     pub(super) fn from_memory(memory: &Memory, said: &str, factor: f32) -> Self {
         let seen = u8::try_from(memory.seen.saturating_sub(1)).unwrap_or(u8::MAX).min(5);
-        let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * factor).with_key(&memory.content);
+        let max_chars = if memory.kind == "decision" { MAX_DECISION_CHARS } else { MAX_LINE_CHARS };
+        let importance = (memory.importance + 0.02 * f32::from(seen)) * factor;
+        let mut entry = Self::within(said, importance, max_chars).with_key(&memory.content);
         entry.ids.push(memory.id.clone());
         entry.marks = marks::of(memory);
         entry.share = marks::share(memory);
@@ -279,7 +293,8 @@ impl Entry {
             return Cow::Borrowed(&self.text);
         }
         let marks = marks::in_parentheses(&self.marks);
-        let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count()).max(MIN_MARKED_CHARS);
+        let max = if self.text.chars().count() > MAX_LINE_CHARS { MAX_DECISION_CHARS } else { MAX_LINE_CHARS };
+        let room = max.saturating_sub(marks.chars().count()).max(MIN_MARKED_CHARS);
         Cow::Owned(line::fit_within(&self.text, room) + &marks)
     }
 
@@ -317,6 +332,15 @@ impl Entry {
         }
         let own = self.words.get_or_init(|| text::features(&self.text));
         words.iter().filter(|word| own.contains(word)).count() * 10 >= words.len() * REPEATED_TENTHS
+    }
+
+    /// Returns whether it tells a request that has nearly all of these words.
+    fn asks(&self, words: &text::Features) -> bool {
+        let asked = self.text.strip_prefix("Asked: ").filter(|_| self.is_session_line);
+        asked.is_some_and(|asked| {
+            let own = text::features(asked.split_once(" → ").map_or(asked, |(asked, _)| asked));
+            words.iter().filter(|word| own.contains(word)).count() * 10 >= words.len() * REPEATED_TENTHS
+        })
     }
 
     /// Returns whether a line names a rejected option as well, so that it tells what was offered and not what was chosen.
@@ -431,6 +455,9 @@ impl Page {
             short.text = clean::relative_paths(&short.text, &self.root);
         }
         entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
+        if kind == SectionKind::Decisions && self.merge_asked(&entry) {
+            return;
+        }
         if matches!(kind, SectionKind::WatchOut | SectionKind::Knowledge | SectionKind::Discoveries)
             && self.merge_repeated(&entry)
         {
@@ -528,6 +555,23 @@ impl Page {
         }
         let mut entries = self.sections.values_mut().flat_map(|section| section.entries.iter_mut());
         let Some(known) = entries.find(|known| known.repeats(&words)) else { return false };
+        known.absorb(entry);
+        true
+    }
+
+    /// Merges a decision that is only the words of a request into the line that tells the request. Returns whether there is such a line.
+    fn merge_asked(&mut self, entry: &Entry) -> bool {
+        if entry.is_choice || entry.text.contains(" → ") {
+            return false;
+        }
+        // What it is about, in parentheses, was asked in other requests.
+        let said = entry.text.split_once(" (").map_or(&*entry.text, |(said, _)| said);
+        let words = text::features(said);
+        if words.len() < MIN_ASKED_WORDS {
+            return false;
+        }
+        let mut entries = self.sections.values_mut().flat_map(|section| section.entries.iter_mut());
+        let Some(known) = entries.find(|known| known.asks(&words)) else { return false };
         known.absorb(entry);
         true
     }
@@ -691,4 +735,32 @@ fn merge_ids(ids: &mut Vec<String>, more: &[String]) {
 pub(super) fn discovery(file: &str, insight: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     if name.is_empty() || insight.contains(name) { insight.to_owned() } else { format!("`{file}`: {insight}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_that_is_only_a_request_is_told_with_it() {
+        let told = |decision: &str| {
+            let mut page = Page::new("");
+            let asked =
+                "Ring the night till twice instead of once → The night till rings twice; the drawer of the shop opens.";
+            page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, 1.0));
+            page.add(SectionKind::Decisions, Entry::decision(decision, 0.6));
+            page.render("", 9_500).is_some_and(|page| page.text.contains(decision))
+        };
+        assert!(!told("ok, ring the night till twice instead of once (About: the slips of the day before)"));
+        assert!(told("Ring the night till twice (rejected: Ring it once)"));
+        assert!(told("The drawer of the shop opens when it rings"));
+        assert!(told("How often? → Ring the night till twice"));
+    }
+
+    #[test]
+    fn a_decision_has_more_room_than_another_line() {
+        let long = "The till rings twice ".repeat(18);
+        assert!(Entry::decision(&long, 0.6).text().chars().count() > MAX_LINE_CHARS);
+        assert!(Entry::new(&long, 0.6).text().chars().count() <= MAX_LINE_CHARS);
+    }
 }

@@ -177,6 +177,11 @@ impl SessionMemories {
         self.all.retain(|memory| !test(memory));
     }
 
+    /// Changes memories where they stand.
+    pub(super) fn change(&mut self, change: impl FnMut(&mut SessionMemory)) {
+        self.all.iter_mut().for_each(change);
+    }
+
     fn enforce_limits(&mut self, settled: &mut Vec<Draft>) {
         while self.all.iter().filter(|memory| memory.from_prose).count() > MAX_PROSE_CANDIDATES {
             let ranked = self.ranked_prose();

@@ -11,9 +11,9 @@ use crate::text;
 use crate::transcript::json::Raw;
 
 /// The length of a question and its answer from which the question is shortened, in characters.
-const MAX_DECISION_CHARS: usize = 190;
+const MAX_DECISION_CHARS: usize = 290;
 /// The maximum length of a question that is shortened, in characters.
-const MAX_QUESTION_CHARS: usize = 110;
+const MAX_QUESTION_CHARS: usize = 170;
 /// The length below which a question needs its subject, in characters.
 const MIN_QUESTION_CHARS: usize = 28;
 /// The maximum length of an answer that only says where to look, in characters.
@@ -143,6 +143,7 @@ impl Question {
             "want to continue",
             "what would you like to do next",
             "what would you like to do with",
+            "what would you like to do?",
             "what's next",
             "does this look right",
             "does this look good",
@@ -534,15 +535,15 @@ mod tests {
     fn a_long_question_is_shortened_to_what_it_asks() {
         let mut question = Question {
             text:
-                "The cart rounds each line, which loses cents, and the invoice rounds the sum, so both differ. Where should \
-                   it live?"
+                "The cart rounds each line, which loses cents, and the invoice rounds the sum, so both differ, and neither the \
+                   till of the day nor that of the night knows which of them the bank takes in the end. Where should it live?"
                     .to_owned(),
             header: "Rounding".to_owned(),
             answer: "In the invoice".to_owned(),
             ..Question::default()
         };
         assert_eq!(question.short_text(), "Rounding: Where should it live?");
-        question.text = format!("{} Both lose cents. Where should it live?", "The cart rounds each line of it. ".repeat(4));
+        question.text = format!("{} Both lose cents. Where should it live?", "The cart rounds each line of it. ".repeat(6));
         assert_eq!(question.short_text(), "Both lose cents. Where should it live?");
         question.text = "Where should the totals be rounded?".to_owned();
         assert_eq!(question.short_text(), "Where should the totals be rounded?");

@@ -314,8 +314,17 @@ fn says_something_else(lower: &str) -> bool {
         || demands_of_product(lower)
         || is_of_review(lower)
         || is_report(lower)
+        || assumes(lower)
         || DOUBTS.iter().any(|opening| text::starts_with_words(lower, opening))
         || only_records()
+}
+
+/// Returns whether a sentence in lower case begins with what the user assumes, which the agent is to check: "my assumption is we can ring
+/// it instead of counting".
+fn assumes(lower: &str) -> bool {
+    const OPENINGS: [&str; 7] =
+        ["my assumption is", "my assumption was", "my thinking is", "my guess is", "i assume", "i suspect", "maybe we"];
+    OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening))
 }
 
 /// Returns whether a sentence in lower case, without apostrophes, begins like a correction and finds nothing wrong.
@@ -485,6 +494,12 @@ pub(in crate::extract) fn corrects(prompt: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_user_assumes_is_no_correction() {
+        assert!(!is_correction("My assumption is we can ring the old total instead of counting the drawer"));
+        assert!(is_correction("Ring the old total instead of counting the drawer"));
+    }
 
     #[test]
     fn what_is_denied_in_the_middle_of_a_sentence_is_a_correction() {

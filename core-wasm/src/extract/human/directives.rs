@@ -62,7 +62,8 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
         .iter()
         .enumerate()
         .flat_map(|(at, sentence)| text::typed_sentences(sentence).into_iter().map(move |part| (at, part)))
-        .filter(|(_, part)| is_rule(part))
+        // What says that something is wrong corrects.
+        .filter(|(_, part)| is_rule(part) && !(after_work && says_wrong(part)))
         .map(|(at, part)| {
             let part = without_consent(part);
             // What stands in parentheses is a sentence of its own.
@@ -96,6 +97,13 @@ pub(in crate::extract) fn typed(prompt: &str) -> &str {
     }
 }
 
+/// Returns whether a sentence says in so many words that what was made or said is wrong.
+fn says_wrong(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    text::contains_any_words(&lower, &["is not correct", "isn't correct", "is incorrect", "is wrong"])
+        && is_correction(sentence)
+}
+
 /// Returns whether a rule only gives the reason for what was said before it.
 fn gives_reason(rule: &str) -> bool {
     let lower = rule.to_lowercase();
@@ -124,6 +132,13 @@ fn correction_at(sentences: &[String], at: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_says_that_something_is_wrong_corrects() {
+        let said = "that part is not correct, we always round with the script of the till";
+        let word = directives(said, true);
+        assert!(word.rules.is_empty() && word.correction.as_deref() == Some(said), "{word:?}");
+    }
 
     #[test]
     fn what_stands_behind_a_command_is_typed() {

@@ -11,6 +11,7 @@ mod objection;
 mod pasted;
 mod plan;
 mod reasoned;
+mod refusal;
 mod request;
 mod rule;
 mod ruling;
@@ -32,10 +33,11 @@ pub(super) use dispute::{disputes, doubts, refutes};
 pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
+pub(super) use refusal::{proposed_instead, replacement, wishes};
 pub(super) use request::{
     asks_ability, asks_cause, is_demand, is_order, only_asks, request_summary, sets_value, speaks_of_own_commit,
     speaks_of_pushed_work, states_fact, task,
 };
-pub(super) use rule::is_rule;
-pub(super) use ruling::{asks_to_stay, proposed_instead, replacement, rulings, wishes};
+pub(super) use rule::{is_rule, short_bans};
+pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

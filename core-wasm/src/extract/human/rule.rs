@@ -674,7 +674,9 @@ fn is_lasting_demand(lower: &str) -> bool {
     let proposes = says(&["should probably", "could probably", "i think we should", "so whenever", "so every time"]);
     // "This breaks it whenever …, so the text should …" remarks on what was made.
     let is_addressed = says(&["make sure", "ensure"]) || says(ADDRESSES) || says(WORK);
-    says(&demands) && says(&times) && !proposes && is_addressed
+    // "The things we should know whenever …" names something.
+    let names = says(&["things we should", "things you should", "what we should", "what you should"]);
+    says(&demands) && says(&times) && !proposes && !names && is_addressed
 }
 
 /// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.
@@ -736,6 +738,27 @@ fn forbids_record(lower: &str) -> bool {
         && !text::contains_any_words(&format!(" {said}"), ONCE)
 }
 
+/// Returns the short bans in a prompt, in lower case: "no verify" in "commit it, no verify". What points to something, or only calms,
+/// is none.
+pub(in crate::extract) fn short_bans(prompt: &str) -> impl Iterator<Item = String> {
+    const MAX_CHARS: usize = 32;
+    const OPENINGS: [&str; 6] = ["no", "dont", "do not", "never", "without", "skip"];
+    const OTHERS: [&str; 28] = [
+        "need", "needs", "problem", "problems", "worry", "worries", "idea", "this", "that", "it", "them", "these", "those",
+        "i", "you", "we", "change", "changes", "more", "longer", "one", "know", "think", "thanks", "matter", "please",
+        "yet", "now",
+    ];
+    let is_ban = |clause: &String| {
+        let words = clause.split_whitespace().count();
+        let opening = OPENINGS.iter().find(|it| text::starts_with_words(clause, it));
+        let rest = opening.map_or(0, |it| words - it.split_whitespace().count());
+        (1..=3).contains(&rest) && clause.len() <= MAX_CHARS && !text::contains_any_words(clause, &OTHERS)
+    };
+    let short = Some(prompt).filter(|prompt| prompt.is_ascii() && prompt.len() <= 10 * MAX_CHARS).unwrap_or_default();
+    let clauses = short.split([',', '.', ';', '\n', '(', ')', '!']).filter(|clause| !clause.contains(['?', '`', '/']));
+    clauses.map(|clause| strip_apostrophes(clause.trim())).filter(is_ban)
+}
+
 /// Converts to lower case without apostrophes. People leave them out as often as not.
 pub(super) fn strip_apostrophes(text: &str) -> String {
     text.to_lowercase().replace(['’', '\''], "")
@@ -746,10 +769,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_short_ban_stands_in_its_own_clause() {
+        let bans = |prompt: &str| short_bans(prompt).collect::<Vec<_>>();
+        assert_eq!(bans("commit the till, no verify"), ["no verify"]);
+        assert_eq!(bans("Don't run the drawer"), ["dont run the drawer"]);
+        for said in ["no", "no problem", "don't do that", "no, I mean the till", "no need for it", "does it run, no slips?"]
+        {
+            assert!(bans(said).is_empty(), "{said}");
+        }
+    }
+
+    #[test]
     fn what_is_left_open_or_asked_is_no_rule() {
         for said in [
             "There needs to be a decision on whether we should stick to the old till",
             "before you close it, clarify that the night till should never be counted",
+            "It should build a list of things we should know whenever the till rings, and read it in the script",
             "The easiest thing, theoretically, would be to always use the till of the day before",
         ] {
             assert!(!is_rule(said), "{said}");

@@ -30,7 +30,7 @@ use chosen::{choose, closed};
 pub(super) use items::{names_item, picked_items};
 use listed::{ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options};
 use naming::{MAX_QUESTION_TAIL, calls_option, names_letter, names_number, names_one_of_two, picks_letter, refers_to};
-use numbered::{MAX_REPLY_CHARS, asks_each, is_one_offer, replies};
+use numbered::{MAX_REPLY_CHARS, answers_several, asks_each, is_one_offer, replies};
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use proposal::proposal;
 pub(super) use proposal::told_question;
@@ -46,6 +46,8 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
         return replies;
     }
     let resolved = resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).or_else(|| answered(prompt, answer));
+    // The last of several questions is not what all the answers are about.
+    let resolved = resolved.filter(|it| it.asked.is_empty() || !answers_several(prompt));
     // A name says more than a consent.
     let is_bare = |it: &Resolution| it.rejected.is_empty() && it.asked.is_empty() && !it.is_own && !it.is_weighed;
     let named = taken_by_name(prompt, answer).filter(|_| resolved.as_ref().is_none_or(is_bare));

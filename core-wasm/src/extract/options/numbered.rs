@@ -39,9 +39,33 @@ pub(super) fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
             ..Resolution::default()
         })
     };
-    let replies: Vec<Resolution> = prompt.lines().filter_map(reply).take(MAX_REPLIES).collect();
+    let replies: Vec<Resolution> = items_in(prompt).into_iter().filter_map(reply).take(MAX_REPLIES).collect();
     // Whoever answers two of them takes none of several ways.
     if is_one && replies.len() < 2 { Vec::new() } else { replies }
+}
+
+/// Returns whether a prompt answers several questions by their numbers, each of them or some.
+pub(super) fn answers_several(prompt: &str) -> bool {
+    prompt.len() <= MAX_REPLIES_CHARS && items_in(prompt).into_iter().filter_map(parse_numbered_option).count() >= 2
+}
+
+/// Returns the lines of a prompt. A line that counts is taken apart: "1. the sum, 2. each line".
+fn items_in(prompt: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    for line in prompt.lines() {
+        let mut rest = line.trim();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let mut number = rest[..digits].parse::<u32>().ok().filter(|_| rest[digits..].starts_with(". "));
+        while let Some(next) = number.and_then(|number| number.checked_add(1))
+            && let Some(at) = rest.find(&format!(" {next}. "))
+        {
+            all.push(rest[..at].trim_end_matches([',', ';', ' ']));
+            rest = &rest[at + 1..];
+            number = Some(next);
+        }
+        all.push(rest);
+    }
+    all
 }
 
 /// Returns whether the line above the numbered items of an answer offers one of them: "Would you like me to: 1. round it? 2. leave it?"

@@ -7,7 +7,7 @@ use crate::text;
 
 /// The maximum length of such an answer, and of the question with what it refers to, in characters. The page cuts longer ones.
 const MAX_REPLY_CHARS: usize = 120;
-const MAX_QUESTION_CHARS: usize = 104;
+const MAX_QUESTION_CHARS: usize = 164;
 /// The length from which a question says by itself what it is about, in characters, and the least room for the sentence before it.
 const MIN_QUESTION_CHARS: usize = 60;
 const MIN_BEFORE_CHARS: usize = 20;

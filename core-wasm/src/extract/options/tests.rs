@@ -299,6 +299,15 @@ fn a_consent_takes_what_the_answer_sums_up() {
 #[test]
 fn numbered_questions_are_answered_one_by_one() {
     let answer = "Two things to decide:\n\n1. **Rounding** — each line, or the sum?\n2. **Tax rate** — one for all carts?\n\nWhat is your call?";
+    let both = resolve_all("1. the sum, 2. only one for all of the carts", answer);
+    let both: Vec<&str> = both.iter().map(|it| it.what.as_str()).collect();
+    assert_eq!(
+        both,
+        ["Rounding — each line, or the sum? → the sum", "Tax rate — one for all carts? → only one for all of the carts"]
+    );
+    let last =
+        "How is it rounded? I would take the sum.\n\nDo you want the rate of the shop to be printed on the slip, too?";
+    assert_eq!(resolve_all("1. the sum, 2. not on the slip, only on the bill", last), []);
     let all = resolve_all("1. the sum\n2. can you check that yet?", answer);
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].what, "Rounding — each line, or the sum? → the sum");

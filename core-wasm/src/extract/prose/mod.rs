@@ -28,5 +28,7 @@ pub(crate) use narration::is_narration;
 pub(super) use narration::{is_filler, strip_interjection};
 pub(super) use needs::needs_user;
 pub(super) use open_points::{listed_points, open_points, open_questions, status};
-pub(super) use proposal::{credits_user, declares_decision, is_piece, is_procedure, is_speculation, offers_choice};
+pub(super) use proposal::{
+    credits_user, declares_decision, is_code_detail, is_piece, is_procedure, is_speculation, offers_choice,
+};
 pub(super) use retraction::{changes_mind, retracted_subjects, retractions};

@@ -95,6 +95,32 @@ pub(in crate::extract) fn credits_user(decision: &str) -> bool {
     text::contains_any_words(&lower, &signs)
 }
 
+/// Returns whether what a document lists as decided is a detail of the code: it begins with the call of a function with its parameters,
+/// or with a function and an arrow, or it says little more than which expression stands for which.
+pub(in crate::extract) fn is_code_detail(decision: &str) -> bool {
+    const MAX_WORDS: usize = 4;
+    let parts: Vec<&str> = decision.trim().split('`').collect();
+    // What stands between backticks, and beside them.
+    let code = || parts.iter().skip(1).step_by(2);
+    let is_call = |code: &str| {
+        let arguments = code.split_once('(').and_then(|(name, rest)| {
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':'));
+            rest.strip_suffix(')').filter(|_| is_name)
+        });
+        arguments.is_some_and(|arguments| !arguments.is_empty())
+    };
+    let is_name = |code: &str| {
+        !code.is_empty()
+            && code.starts_with(|c: char| c.is_lowercase())
+            && code.contains(|c: char| c.is_uppercase())
+            && code.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    let (Some(before), Some(first), Some(behind)) = (parts.first(), parts.get(1), parts.get(2)) else { return false };
+    let begins = before.is_empty() && (is_call(first) || (is_name(first) && behind.trim_start().starts_with('→')));
+    let words = parts.iter().step_by(2).flat_map(|part| part.split_whitespace()).count();
+    begins || (words <= MAX_WORDS && code().count() >= 2 && code().any(|code| is_call(code)))
+}
+
 /// Returns whether what a document lists as decided cannot be understood alone: a step that follows another one, one option of
 /// several, or a piece of a sentence.
 pub(in crate::extract) fn is_piece(decision: &str) -> bool {
@@ -222,6 +248,27 @@ pub(in crate::extract) fn is_speculation(lower: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_only_says_how_the_code_reads_is_a_detail() {
+        for said in [
+            "`sum(cart, rate)` takes the rate as a parameter",
+            "`roundSum` → calls the till",
+            "Use `len(cart.items)` instead of `cart.count`",
+        ] {
+            assert!(is_code_detail(said), "{said}");
+        }
+        for said in [
+            "Use `cart.toml` instead of `cart.json`",
+            "`till` is the only one that rounds",
+            "Use `axios` instead of `fetch`",
+            "Round in `sum(cart)`, since the till does not see the tax",
+            "The till rounds",
+            "",
+        ] {
+            assert!(!is_code_detail(said), "{said}");
+        }
+    }
 
     #[test]
     fn a_decision_of_the_user_in_the_words_of_the_agent() {

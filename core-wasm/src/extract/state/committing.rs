@@ -290,6 +290,7 @@ impl State {
         }
         let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
         self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());
+        self.option_taken_after_all(&subject, &source.uuid);
         self.undone.committed(is_bypassed);
         self.turn.committed();
         self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);

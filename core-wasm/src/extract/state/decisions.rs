@@ -16,6 +16,8 @@ use crate::text;
 pub(super) const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
 const MIN_SHARED_WORDS: usize = 2;
+/// How many words an option must have that is found again in what was done. Fewer occur by chance.
+const MIN_TAKEN_WORDS: usize = 3;
 /// The maximum length of what a choice is about if the user's words stand beside it, in characters.
 const MAX_SHORT_ABOUT: usize = 60;
 /// The length of such words up to which it is told what the choice is about, in characters.
@@ -104,7 +106,7 @@ impl State {
         settled: &mut Vec<Draft>,
     ) {
         // A person's own words stand as they are.
-        if said_by != SaidBy::Human && origin != "branch" && prose::is_piece(&decided) {
+        if said_by != SaidBy::Human && origin != "branch" && (prose::is_piece(&decided) || prose::is_code_detail(&decided)) {
             return;
         }
         let said_by = if said_by == SaidBy::Agent && prose::credits_user(&decided) { SaidBy::Agreed } else { said_by };
@@ -149,6 +151,28 @@ impl State {
                 && !last_said.is_empty()
                 && memory.source.uuid == last_said
                 && (is_bare || !words.is_disjoint(&text::features(&memory.title)))
+        });
+    }
+
+    /// Tells no option as rejected that was chosen or committed later, outside the line of that identifier.
+    pub(super) fn option_taken_after_all(&mut self, said: &str, uuid: &str) {
+        const UNDOES: [&str; 6] = ["remove", "revert", "drop", "delete", "undo", "no"];
+        let lower = said.to_lowercase();
+        if text::contains_any_words(&lower, &UNDOES) {
+            return;
+        }
+        let (words, labels) = (text::features(said), self.labels());
+        let is_taken = |option: &String| {
+            let own = text::features(option);
+            own.len() >= MIN_TAKEN_WORDS && own.is_subset(&words)
+        };
+        self.memories.change(|memory| {
+            if memory.kind != "decision" || memory.source.uuid == uuid || !memory.rejected.iter().any(is_taken) {
+                return;
+            }
+            memory.rejected.retain(|option| !is_taken(option));
+            memory.content =
+                decision_text(&format!("{}{}", memory.title, memory.beside), &memory.why, &memory.rejected, labels);
         });
     }
 

@@ -16,6 +16,8 @@ use crate::text;
 const MAX_CORRECTION_CHARS: usize = 280;
 pub(super) const MAX_ABOUT_CHARS: usize = 160;
 const MIN_ABOUT_CHARS: usize = 40;
+/// The maximum length of a correction that only points to a call that was stopped, in characters.
+const MAX_POINTING_CHARS: usize = 40;
 /// The maximum length of a correction together with what the agent says when it takes it up, in characters.
 const MAX_TAKEN_UP_CHARS: usize = 400;
 
@@ -23,7 +25,7 @@ impl State {
     /// Records standing rules and corrections. `about` is what was asked for before.
     pub(super) fn record_directives(&mut self, prompt: &str, about: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let refused = std::mem::take(&mut self.refused);
-        self.interrupted = false;
+        let was_interrupted = std::mem::take(&mut self.interrupted);
         self.question_deferred = false;
         self.awaited.vague_correction.clear();
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
@@ -41,11 +43,18 @@ impl State {
             };
             self.memories.add(memory, settled);
         }
+        if word.rules.is_empty() {
+            self.ban_repeated(prompt, source, settled);
+        }
         // Other words after a refusal steer one step.
         let Some(said) = word.correction.filter(|_| word.rules.is_empty()) else {
             return;
         };
         let said = prose::strip_interjection(&said).to_owned();
+        // Whoever interrupts a call may mean another thing than the call that happened to run.
+        let points = said.chars().count() <= MAX_POINTING_CHARS && human::points_back(&said);
+        let is_of_call = !was_interrupted || points || shares_word(&said, &refused);
+        let refused = if is_of_call { refused } else { String::new() };
         // What only has something changed is over with the change, and so is what holds it back. A refusal steers what comes after it.
         let is_over = human::holds_back(&said) || (refused.is_empty() && human::asks_change(&said));
         let kind = if is_over { REMARK_KEY } else { "correction:" };
@@ -74,6 +83,32 @@ impl State {
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
+    }
+
+    /// Records a short ban that an earlier prompt gave in the same words: whoever repeats an order means it for the next time, too.
+    fn ban_repeated(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        const MAX_BANS: usize = 24;
+        let mut new = Vec::new();
+        for ban in human::short_bans(prompt) {
+            let hash = text::hash(&ban);
+            if !self.bans.contains(&hash) {
+                new.push(hash);
+                continue;
+            }
+            let memory = SessionMemory {
+                key: format!("rule:ban:{hash:08x}"),
+                kind: "preference".to_owned(),
+                title: ban,
+                importance: 85,
+                source: source.clone(),
+                said_by: SaidBy::Human,
+                ..SessionMemory::default()
+            };
+            self.memories.add(memory, settled);
+        }
+        self.bans.extend(new);
+        let extra = self.bans.len().saturating_sub(MAX_BANS);
+        self.bans.drain(..extra);
     }
 
     /// Returns what a part of a prompt is about: an option of the answer before it that it speaks of, what that answer proposes if the
@@ -143,6 +178,11 @@ impl State {
         }
         format!("{rule} ({}: {})", self.labels().about, text::clip(about, room))
     }
+}
+
+/// Returns whether two texts have a word in common.
+fn shares_word(one: &str, other: &str) -> bool {
+    !text::features(one).is_disjoint(&text::features(other))
 }
 
 /// Returns a correction with what it is about: what was refused, or what it quotes, or what was asked for before it. The last three may

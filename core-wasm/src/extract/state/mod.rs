@@ -171,6 +171,9 @@ pub(super) struct State {
     /// What the user asked to be so, as the decisions that they are once the agent changes files for them.
     asked_rulings: Vec<SessionMemory>,
     interrupted: bool,
+    /// The short bans that the user gave, as hashes: one that comes again holds from then on.
+    #[serde(default)]
+    bans: Vec<u32>,
     /// Whether the lines are a sub-agent's, all of them marked as side conversation.
     #[serde(skip)]
     pub(super) is_sub_agent: bool,

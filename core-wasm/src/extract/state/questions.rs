@@ -18,6 +18,8 @@ use crate::transcript::{self, Line};
 /// The maximum number of questions that wait for a late answer, and for how many turns they do.
 const MAX_UNANSWERED: usize = 4;
 const MAX_TURNS_UNANSWERED: u32 = 3;
+/// The place from which the questions of a dialog weigh the same.
+const MAX_PLACE: u8 = 7;
 
 impl State {
     pub(super) fn questions_answered(
@@ -53,13 +55,20 @@ impl State {
             }
             if question.is_decided() {
                 let key = format!("question:{}:{number}", tool_use.source.uuid);
-                self.question_decided(&question, key, &tool_use.source, settled);
+                self.question_decided(&question, key, number, &tool_use.source, settled);
             }
         }
     }
 
-    /// Records what the answer to a question decides.
-    fn question_decided(&mut self, question: &Question, key: String, source: &LineRef, settled: &mut Vec<Draft>) {
+    /// Records what the answer to a question decides. `number` is its place in its dialog.
+    fn question_decided(
+        &mut self,
+        question: &Question,
+        key: String,
+        number: usize,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
         // What was chosen before may turn out not to be possible.
         self.memories.forget(|known| {
             let is_of_others = known.source.uuid != source.uuid;
@@ -81,7 +90,11 @@ impl State {
             self.awaited.left_to_agent.retain(|known| known.text != question.text);
         }
         self.memories.forget(|known| earlier.contains(&known.key));
-        self.memories.add(answered_question(question, key, source, self.labels()), settled);
+        self.option_taken_after_all(&question.answer, &source.uuid);
+        let mut memory = answered_question(question, key, source, self.labels());
+        // All answers of a dialog come at one time. Their weights keep the order in which they were asked.
+        memory.importance -= u8::try_from(number).unwrap_or(u8::MAX).min(MAX_PLACE);
+        self.memories.add(memory, settled);
     }
 
     /// Records what the agent settles of the questions that the user left to it, in its first words after that.
