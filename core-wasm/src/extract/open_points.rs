@@ -113,7 +113,9 @@ impl OpenPoints {
             let holds = std::mem::take(&mut point.is_just_written) || !sentences.iter().any(|it| is_about(it, &point.said));
             // What the agent was waiting for came by the next answer, or it waits no more.
             let is_passing = point.said.to_lowercase().starts_with("still waiting");
-            holds && point.age <= if is_passing { 0 } else { MAX_AGE }
+            // A question that the user went past twice is one no more.
+            let is_passed_over = point.age > 1 && point.document.is_empty() && point.said.ends_with(['?', '？']);
+            holds && !is_passed_over && point.age <= if is_passing { 0 } else { MAX_AGE }
         });
         for said in prose::open_points(answer) {
             // Whether it was pushed is told with the files, and what is only offered is a question.
@@ -216,7 +218,20 @@ fn waits_for_work(lower: &str) -> bool {
 
 fn waits_for_decision(point: &str) -> bool {
     let lower = point.to_lowercase();
-    text::contains_any_words(&lower, &["decide", "your call", "up to you", "which of", "say the word"])
+    const SIGNS: [&str; 11] = [
+        "decide",
+        "your call",
+        "up to you",
+        "which of",
+        "say the word",
+        "your go",
+        "your approval",
+        "your confirmation",
+        "your decision",
+        "when you're ready",
+        "when you are ready",
+    ];
+    text::contains_any_words(&lower.replace('’', "'"), &SIGNS)
 }
 
 /// Returns whether a text speaks of what a point is about: it has one of its names, or enough of its words.
@@ -249,6 +264,18 @@ mod tests {
         let mut passed = OpenPoints { all: vec![OpenPoint { said: running, ..OpenPoint::default() }] };
         passed.ci_passed();
         assert!(passed.items().is_empty());
+    }
+
+    #[test]
+    fn what_waits_for_a_go_ends_with_what_the_user_says_next() {
+        let mut points = OpenPoints::default();
+        points.answered("I looked at the till.\n\n### Open questions\n\n1. Shall the slip have the date, or only the total of it?\n2. Waiting for your go before the drawer is built.");
+        assert_eq!(points.items().len(), 2, "{:?}", points.items());
+        points.prompted("build it in blue");
+        assert_eq!(points.items().len(), 1, "{:?}", points.items());
+        points.answered("It is blue.");
+        points.answered("And it opens.");
+        assert!(points.items().is_empty(), "{:?}", points.items());
     }
 
     #[test]
