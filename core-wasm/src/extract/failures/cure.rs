@@ -368,8 +368,10 @@ impl Failure {
     fn fix_before(&self, command: Option<&str>, labels: &Labels) -> String {
         // Retries are not fixes.
         let own = display_command(&self.what);
-        let is_own_fault = commands::class(&self.what) == Class::Test && !commands::is_environment(&self.error);
-        let is_missing = lacks_module(&self.error);
+        // Where nothing was edited, a module that the agent found missing was only not built.
+        let is_missing = lacks_module(&self.error) || (!self.edited && lacks_module(&self.cause()));
+        let is_of_code = !commands::is_environment(&self.error) && !is_missing;
+        let is_own_fault = commands::class(&self.what) == Class::Test && is_of_code;
         let is_cure = |step: &&str| {
             let is_build = commands::class(step.trim_matches('`')) == Class::Build;
             step.trim_matches('`') != own

@@ -537,6 +537,23 @@ fn the_error_of_a_merge_is_not_that_of_the_request_that_was_opened() {
 }
 
 #[test]
+fn a_module_that_the_agent_found_missing_is_built() {
+    let told = |is_edited: bool| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "bun test till/open.test.ts", "(fail) the till opens with the key of the drawer");
+        failures.agent_said("The key error is `Cannot find module '@shop/drawer' from 'till/open.ts'`.");
+        failures.step("`bun run --filter '@shop/drawer' build`");
+        if is_edited {
+            failures.file_changed("till/open.ts");
+        }
+        failures.command_passed("bun test till/open.test.ts", english()).into_iter().next().map(|memory| memory.content)
+    };
+    let content = told(false).unwrap();
+    assert!(content.ends_with("Fixed by: `bun run --filter '@shop/drawer' build`"), "{content}");
+    assert!(told(true).is_none_or(|content| !content.contains("Fixed by")), "the edit may have mended it");
+}
+
+#[test]
 fn what_looks_at_the_result_is_not_the_cure() {
     assert_eq!(curing_step("git remote set-url origin shop:till && git remote -v"), "git remote set-url origin shop:till");
     assert_eq!(curing_step("till setup --project shop"), "till setup --project shop");
