@@ -221,7 +221,6 @@ fn waits_for_work(lower: &str) -> bool {
 }
 
 fn waits_for_decision(point: &str) -> bool {
-    let lower = point.to_lowercase();
     const SIGNS: [&str; 11] = [
         "decide",
         "your call",
@@ -235,7 +234,8 @@ fn waits_for_decision(point: &str) -> bool {
         "when you're ready",
         "when you are ready",
     ];
-    text::contains_any_words(&lower.replace('’', "'"), &SIGNS)
+    let lower = point.to_lowercase().replace('’', "'");
+    text::contains_any_words(&lower, &SIGNS)
 }
 
 /// Returns whether a text speaks of what a point is about: it has one of its names, or enough of its words.
