@@ -131,7 +131,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     None => page.add(SectionKind::LastSession, request.clone()),
                     Some("") => {}
                     Some(asked) => {
-                        page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, importance.max(0.93)))
+                        page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, importance.max(0.93)));
                     }
                 }
                 if step.gave == Gave::End {
