@@ -144,8 +144,15 @@ fn is_of_check(problem: &str, lower: &str) -> bool {
     (is_named || is_of_work(&bare.to_lowercase())) && !text::contains_any_words(lower, OF_SURROUNDINGS)
 }
 
-/// Returns whether an error in lower case is a numbered bug or issue: the work itself, of which the outcome tells what came of it.
+/// Returns whether an error in lower case is a numbered bug or issue, or a finding of a review: the work itself, of which the outcome tells what came of it.
 fn is_of_work(lower: &str) -> bool {
+    let subject = text::head(lower.split(": ").next().unwrap_or(lower), MAX_SUBJECT_BYTES);
+    // What a review found is the work, too.
+    if text::contains_any_words(subject, &["severity", "during review", "in review", "review round"])
+        || (text::contains_words(subject, "round") && subject.contains("review"))
+    {
+        return true;
+    }
     let named = lower.trim_start_matches(['p', '0', '1', '2', '3', ' ']);
     ["bug", "issue", "finding"].iter().any(|word| {
         let rest = named.strip_prefix(word).map(|rest| rest.trim_start_matches([' ', '#']));
@@ -212,7 +219,7 @@ pub(super) fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
             continue;
         }
         // What was done about an error may stand below it without being set off.
-        if indent <= *top.get_or_insert(indent) && (all.is_empty() || !opens_with_cure(&item)) {
+        if indent <= *top.get_or_insert(indent) && (all.is_empty() || !is_detail(&item)) {
             all.push((item, Vec::new()));
         } else if let Some((_, details)) = all.last_mut() {
             details.push(item);
@@ -301,6 +308,15 @@ fn opens_with_cure(detail: &str) -> bool {
         .any(|sign| lower.starts_with(sign))
 }
 
+/// Returns whether an item only says why an error happened or what was done about it, without the error.
+fn is_detail(item: &str) -> bool {
+    let lower = item.to_lowercase();
+    let is_cause = ["cause", "root cause", "원인", "原因"]
+        .iter()
+        .any(|label| lower.strip_prefix(label).is_some_and(|rest| rest.starts_with([':', '：'])));
+    is_cause || opens_with_cure(item)
+}
+
 /// Returns the lines below the heading "Errors and fixes", up to the next numbered heading, without code.
 fn section(summary: &str) -> Vec<&str> {
     let mut lines = Vec::new();
@@ -333,6 +349,25 @@ mod tests {
         let fixes = fixes(SUMMARY, &LineRef::default());
         assert_eq!(fixes.len(), 1);
         assert_eq!(fixes[0].content, "Wrong branch: `git switch feat/a` instead of `feat/b`: Fixed by deleting it");
+    }
+
+    #[test]
+    fn why_an_error_happened_belongs_to_it() {
+        let summary = "<summary>\n4. Errors and fixes:\n   - Error: the till and the drawer import each other:\n   - Cause: Both use the types of the cart\n   - Fix: Moved the helper functions to the shop\n\n5. Problem Solving:\n</summary>";
+        let told: Vec<String> = fixes(summary, &LineRef::default()).into_iter().map(|fix| fix.content).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("Error: the till and the drawer import each other: Cause: "), "{told:?}");
+    }
+
+    #[test]
+    fn findings_of_a_review_are_the_work() {
+        let made = |problem: &str| {
+            fix(problem, &["Fixed by changing the cart once more, and it is atomic now".to_owned()], &LineRef::default())
+        };
+        assert!(made("REVIEW.md round 2 (3 issues)").is_none());
+        assert!(made("Missing slip is taken for a match (High Severity bug)").is_none());
+        assert!(made("The drawer opens twice (found during review)").is_none());
+        assert!(made("The drawer opens twice on some days").is_some());
     }
 
     #[test]

@@ -121,6 +121,8 @@ pub(crate) struct Labels {
     /// Before a check that a plan asked for and nobody made.
     pub not_checked: &'static str,
     /// The latest changes were never run.
+    /// What stands for a pull request that the user asked to merge. `{}` is its number.
+    pub not_merged: &'static str,
     pub never_run: &'static str,
     /// The user refused a tool call. `{}` is the call.
     pub refused: &'static str,
@@ -216,6 +218,7 @@ const ENGLISH: Labels = Labels {
     path_variable: "In zsh a variable named `path` replaces PATH: after it, \"command not found\"",
     branch_from: "Branch `{}` starts from `{}`",
     not_checked: "Planned, but not checked",
+    not_merged: "To be merged, as the user asked, and not known to be: pull request #{}",
     never_run: "Nothing was run after the last change",
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
@@ -294,6 +297,7 @@ const KOREAN: Labels = Labels {
     path_variable: "zsh에서 변수 `path`는 PATH를 바꿈: 이후 \"command not found\"",
     branch_from: "브랜치 `{}`의 시작점은 `{}`",
     not_checked: "계획에 있었으나 확인하지 않음",
+    not_merged: "머지하라고 했으나 머지 확인되지 않음: PR #{}",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
@@ -379,6 +383,7 @@ const JAPANESE: Labels = Labels {
     path_variable: "zsh では変数 `path` が PATH を置き換える: 以後 \"command not found\"",
     branch_from: "ブランチ `{}` の起点は `{}`",
     not_checked: "計画にあったが未確認",
+    not_merged: "マージを頼まれたが、マージは未確認: PR #{}",
     never_run: "最後の変更後は何も実行していない",
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
@@ -464,6 +469,7 @@ const CHINESE: Labels = Labels {
     path_variable: "zsh 中变量 `path` 会替换 PATH：之后 \"command not found\"",
     branch_from: "分支 `{}` 的起点是 `{}`",
     not_checked: "计划中有但未检查",
+    not_merged: "要求合并但未确认已合并: PR #{}",
     never_run: "最后一次修改后没有运行过",
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",

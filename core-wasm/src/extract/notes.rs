@@ -192,6 +192,9 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
         pending.push(state.labels().stopped_at.replace("{}", &state.stopped_at));
     }
     pending.extend(state.undone.items(&state.request, state.labels()));
+    if let Some(number) = state.unmerged_pull_request() {
+        pending.push(state.labels().not_merged.replace("{}", &number.to_string()));
+    }
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
         pending.push(state.labels().never_run.to_owned());
     }

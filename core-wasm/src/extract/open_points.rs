@@ -58,6 +58,9 @@ struct OpenPoint {
     /// Whether it was written down in the open turn, whose answer repeats it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_just_written: bool,
+    /// Whether a document for the next session lists it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_handed_over: bool,
     /// The document of the project that asks it. Empty if the agent said it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     document: String,
@@ -80,8 +83,8 @@ impl OpenPoints {
     pub(super) fn handed_over(&mut self, document: &str) {
         let points = prose::listed_points(document);
         if !points.is_empty() {
-            self.all =
-                points.into_iter().map(|said| OpenPoint { said, is_just_written: true, ..OpenPoint::default() }).collect();
+            let of = |said| OpenPoint { said, is_just_written: true, is_handed_over: true, ..OpenPoint::default() };
+            self.all = points.into_iter().map(of).collect();
         }
     }
 
@@ -113,7 +116,10 @@ impl OpenPoints {
             let holds = std::mem::take(&mut point.is_just_written) || !sentences.iter().any(|it| is_about(it, &point.said));
             // What the agent was waiting for came by the next answer, or it waits no more.
             let is_passing = point.said.to_lowercase().starts_with("still waiting");
-            holds && point.age <= if is_passing { 0 } else { MAX_AGE }
+            // A question of an answer that the user went past is one no more.
+            let is_of_answer = point.document.is_empty() && !point.is_handed_over;
+            let is_passed_over = is_of_answer && point.age > 0 && point.said.ends_with(['?', '？']);
+            holds && !is_passed_over && point.age <= if is_passing { 0 } else { MAX_AGE }
         });
         for said in prose::open_points(answer) {
             // Whether it was pushed is told with the files, and what is only offered is a question.
@@ -215,8 +221,21 @@ fn waits_for_work(lower: &str) -> bool {
 }
 
 fn waits_for_decision(point: &str) -> bool {
-    let lower = point.to_lowercase();
-    text::contains_any_words(&lower, &["decide", "your call", "up to you", "which of", "say the word"])
+    const SIGNS: [&str; 11] = [
+        "decide",
+        "your call",
+        "up to you",
+        "which of",
+        "say the word",
+        "your go",
+        "your approval",
+        "your confirmation",
+        "your decision",
+        "when you're ready",
+        "when you are ready",
+    ];
+    let lower = point.to_lowercase().replace('’', "'");
+    text::contains_any_words(&lower, &SIGNS)
 }
 
 /// Returns whether a text speaks of what a point is about: it has one of its names, or enough of its words.
@@ -249,6 +268,21 @@ mod tests {
         let mut passed = OpenPoints { all: vec![OpenPoint { said: running, ..OpenPoint::default() }] };
         passed.ci_passed();
         assert!(passed.items().is_empty());
+    }
+
+    #[test]
+    fn what_waits_for_a_go_ends_with_what_the_user_says_next() {
+        let mut points = OpenPoints::default();
+        points.answered("I looked at the till.\n\n### Open questions\n\n1. Shall the slip have the date, or only the total of it?\n2. Waiting for your go before the drawer is built.");
+        assert_eq!(points.items().len(), 2, "{:?}", points.items());
+        points.prompted("build it in blue");
+        assert_eq!(points.items().len(), 1, "{:?}", points.items());
+        points.answered("It is blue.");
+        assert!(points.items().is_empty(), "{:?}", points.items());
+        points.handed_over("## Open questions\n\n- Shall the slip have the date, or only the total of it?");
+        points.answered("I wrote it down.");
+        points.answered("It is blue.");
+        assert_eq!(points.items().len(), 1, "it is for the next session");
     }
 
     #[test]

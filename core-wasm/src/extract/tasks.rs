@@ -135,9 +135,18 @@ impl Tasks {
         }
     }
 
-    /// Records that all checks passed: a task that only asks to run them is done.
+    /// Records that all checks passed: a task that only asks to run them is done, and so is the last one if the agent was at it and it is
+    /// about tests.
     pub(super) fn checks_passed(&mut self) {
         self.all.iter_mut().filter(|task| only_checks(&task.subject)).for_each(|task| task.status = Status::Done);
+        let mut open = self.all.iter_mut().filter(|task| task.status != Status::Done);
+        let (last, other) = (open.next(), open.next());
+        let is_of_tests = |task: &&mut Task| {
+            text::contains_any_words(&task.subject.to_lowercase(), &["test", "tests", "테스트", "テスト", "测试"])
+        };
+        if let Some(task) = last.filter(|task| other.is_none() && task.status == Status::Current).filter(is_of_tests) {
+            task.status = Status::Done;
+        }
     }
 
     /// Updates a task. The status `deleted` removes it.
@@ -267,6 +276,21 @@ pub(crate) fn only_checks(subject: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_task_is_done_if_it_is_about_tests_and_they_pass() {
+        let mut tasks = Tasks::default();
+        tasks.create("1", "Update the unit tests of the till", "", &LineRef::default());
+        tasks.checks_passed();
+        assert_eq!(tasks.with_status(Status::Pending).count(), 1, "nobody was at it");
+        tasks.update("1", Some("in_progress"));
+        tasks.create("2", "Open the drawer", "", &LineRef::default());
+        tasks.checks_passed();
+        assert_eq!(tasks.with_status(Status::Current).count(), 1, "there is more to do");
+        tasks.update("2", Some("completed"));
+        tasks.checks_passed();
+        assert_eq!(tasks.with_status(Status::Done).count(), 2);
+    }
 
     #[test]
     fn the_last_state_counts() {

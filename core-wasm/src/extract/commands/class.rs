@@ -268,6 +268,8 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
         Class::Other | Class::Inspect => own_purpose(failed) == own_purpose(later),
         // A passing formatter says nothing about the type checker.
         Class::Check => one == other && own_purpose(failed) == own_purpose(later),
+        // To open a pull request is not to merge it.
+        Class::Publish => one == other && request_verb(failed) == request_verb(later),
         _ => one == other,
     };
     if !same {
@@ -283,6 +285,12 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
         return true;
     }
     before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
+}
+
+/// Returns what a command line does with a pull request, an issue or a release on a forge: `gh pr create`. Empty if it is another command.
+fn request_verb(command: &str) -> Vec<&str> {
+    let verb = super::program::verb_words(main_segment(command));
+    if matches!(verb.first(), Some(&("gh" | "glab"))) { verb } else { Vec::new() }
 }
 
 /// Returns the folder outside of the project in which a command line works, or an empty text.

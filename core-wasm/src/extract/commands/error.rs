@@ -248,6 +248,13 @@ fn without_task_tag(line: &str) -> &str {
     tagged.filter(|(task, _)| !task.contains(' ')).map_or(line, |(_, said)| said)
 }
 
+/// Returns whether an error says that a tool does not know an option.
+pub(crate) fn is_unknown_option(error: &str) -> bool {
+    const SIGNS: &[&str] =
+        &["unknown flag", "unknown option", "unrecognized argument", "unrecognized option", "invalid option"];
+    text::contains_any(&error.to_lowercase(), SIGNS)
+}
+
 /// Returns whether a line has the form in which compilers tell a fault: `src/till.go:4:2: undefined: nightTill`.
 pub(crate) fn is_located(line: &str) -> bool {
     let mut parts = line.splitn(4, ':');

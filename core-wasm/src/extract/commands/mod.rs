@@ -21,7 +21,8 @@ pub(crate) use complaint::{Complaint, Reason, build_tags, complaint, imports, na
 pub(crate) use effects::{editor, file_effects};
 pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, has_advice, is_advised, is_damage, is_environment,
-    is_invocation, is_located, is_of_typed_script, is_unknown_subcommand, is_unset_variable, names_rule, sets_variables,
+    is_invocation, is_located, is_of_typed_script, is_unknown_option, is_unknown_subcommand, is_unset_variable, names_rule,
+    sets_variables,
 };
 pub(crate) use git::{
     GitCall, commits_only_in, git_calls, git_calls_anywhere, git_calls_in_root, is_temporary_folder, made_repositories,

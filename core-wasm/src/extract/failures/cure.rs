@@ -3,7 +3,7 @@
 use super::display::{display_command, failure_text, has_variable, is_whole};
 use super::form::{other_path, without_display_options};
 use super::normalize::normalize;
-use super::{EditTrouble, Failure, Subject};
+use super::{Failure, Subject, is_part_of};
 use crate::extract::commands::{self, Class};
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
@@ -115,6 +115,12 @@ impl Failure {
             && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
     }
 
+    /// Returns whether the error stands at a line of a file that was edited since then: the edit mended it, whatever check was run next.
+    pub(super) fn is_mended_slip(&self) -> bool {
+        let at = || self.error.split(':').next().unwrap_or_default();
+        commands::is_located(&self.error) && self.edited_files.iter().any(|file| names_path(at(), file))
+    }
+
     /// Returns the failure and its fix as a memory. None if that would only say that the work continued.
     pub(super) fn fix_memory(&self, command: Option<&str>, labels: &Labels) -> Option<SessionMemory> {
         // A word alone, such as "FAIL", says nothing.
@@ -127,6 +133,14 @@ impl Failure {
         let is_commit = commands::class(&self.what) == Class::Commit;
         let may_differ = self.times > 1 && commands::is_environment(&self.error) && !is_commit;
         if may_differ && !fix.is_empty() && !self.is_error_in(&cause) {
+            cause.clear();
+        }
+        // A linter finds several faults at a time: what was said of another one is not why this one is.
+        if self.times > 1
+            && commands::class(&self.what) == Class::Check
+            && !commands::is_environment(&self.error)
+            && !self.is_error_in(&cause)
+        {
             cause.clear();
         }
         // A linter, a type checker or a hook that named its rule and was mended by a change: the next change may meet the same rule.
@@ -173,6 +187,10 @@ impl Failure {
         let is_look = (commands::class(&self.what) == Class::Inspect || is_of_reader(&self.error))
             && text::contains_any(&self.error, &["No such file", "can't read"]);
         if is_look || self.error.contains("cd:") {
+            return None;
+        }
+        // An option that the tool does not know was a slip if the command passed without it.
+        if commands::is_unknown_option(&self.error) && is_part_of(fix.trim_matches('`'), &display_command(&self.what)) {
             return None;
         }
         // The same command in another form that nobody sees.
@@ -350,8 +368,10 @@ impl Failure {
     fn fix_before(&self, command: Option<&str>, labels: &Labels) -> String {
         // Retries are not fixes.
         let own = display_command(&self.what);
-        let is_own_fault = commands::class(&self.what) == Class::Test && !commands::is_environment(&self.error);
-        let is_missing = lacks_module(&self.error);
+        // Where nothing was edited, a module that the agent found missing was only not built.
+        let is_missing = lacks_module(&self.error) || (!self.edited && lacks_module(&self.cause()));
+        let is_of_code = !commands::is_environment(&self.error) && !is_missing;
+        let is_own_fault = commands::class(&self.what) == Class::Test && is_of_code;
         let is_cure = |step: &&str| {
             let is_build = commands::class(step.trim_matches('`')) == Class::Build;
             step.trim_matches('`') != own
@@ -443,13 +463,25 @@ fn is_trial(step: &str) -> bool {
     words.first().is_some_and(|program| !MOVES.contains(program)) && words.iter().skip(1).any(is_temporary)
 }
 
+/// Returns what a command line may have mended. What only looks at the result stands behind it: `git remote set-url … && git remote -v`.
+pub(in crate::extract) fn curing_step(command: &str) -> &str {
+    let is_cure = |segment: &&str| commands::may_fix(segment) && !is_look(segment);
+    if is_look(commands::main_segment(command)) {
+        commands::segments(command).into_iter().rfind(is_cure).unwrap_or(command)
+    } else {
+        command
+    }
+}
+
 /// Returns whether a step, as it is told, only looked at something.
 fn is_look(step: &str) -> bool {
     const LOOKS: &[&str] =
         &["status", "list", "show", "version", "info", "help", "logs", "log", "get", "describe", "view", "whoami"];
     let step = step.trim_matches('`');
     let looks = |word: &&str| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c";
-    commands::only_looks(step) || commands::own_words(step).iter().skip(1).take(3).any(looks)
+    let words = commands::own_words(step);
+    let lists_remotes = matches!(words.as_slice(), ["git", "remote"] | ["git", "remote", "-v" | "--verbose"]);
+    lists_remotes || commands::only_looks(step) || words.iter().skip(1).take(3).any(looks)
 }
 
 /// Returns whether a command passed for other files than those for which it failed: that cures nothing.
@@ -514,27 +546,4 @@ pub(super) fn is_mistyped_bypass(said: &str) -> bool {
     let slips = |word: &str| word.chars().zip("verify".chars()).filter(|(own, meant)| own != meant).count();
     matches!(words.as_slice(), ["no", word]
         if word.starts_with('v') && word.chars().count() == "verify".len() && slips(word) <= MAX_SLIPS)
-}
-
-impl EditTrouble {
-    pub(super) fn memory(&self, source: &LineRef, labels: &Labels) -> SessionMemory {
-        let more = match self.files.len() {
-            1 => String::new(),
-            count => format!(" and {} more", count - 1),
-        };
-        let what = format!("edit of {}{more}", self.files[0]);
-        let content = failure_text(&what, self.times, &self.error, &self.cause, (labels.fixed_by, &self.fix), labels);
-        SessionMemory {
-            key: format!("edits:{:08x}", text::hash(&self.error)),
-            kind: "error_fix".to_owned(),
-            title: text::clip(&content, 200).into_owned(),
-            why: self.cause.clone(),
-            content,
-            files: self.files.clone(),
-            importance: 50,
-            source: source.clone(),
-            said_by: SaidBy::Tool,
-            ..SessionMemory::default()
-        }
-    }
 }

@@ -3,6 +3,7 @@
 mod ci_logs;
 mod cure;
 mod display;
+mod edits;
 mod excused;
 mod form;
 mod missed;
@@ -10,6 +11,7 @@ mod normalize;
 mod pasted;
 mod refusals;
 mod routine;
+mod slips;
 mod surprises;
 
 use serde::{Deserialize, Serialize};
@@ -20,21 +22,22 @@ pub(super) use refusals::is_refusal;
 pub(crate) use routine::{ROUTINE, said_by_tool};
 
 use ci_logs::CiLogs;
-pub(super) use cure::is_bypass;
 use cure::is_mistyped_bypass;
+pub(super) use cure::{curing_step, is_bypass};
+use edits::EditTrouble;
 use excused::Excused;
 use missed::Misses;
 use normalize::normalize;
 use pasted::Pasted;
 use refusals::Refusals;
 use routine::Routines;
+use slips::teaches_nothing;
 use surprises::Surprises;
 
 use super::commands::{self, Class};
 use super::labels::Labels;
 use super::memories::{LineRef, SessionMemory};
 use super::prose;
-use super::signs;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -48,10 +51,6 @@ const MAX_CAUSE_AGE: u32 = 8;
 const MAX_AGE: u32 = 30;
 /// The same for what an edit found in its file.
 const MAX_EDIT_CAUSE_AGE: u32 = 3;
-/// The maximum number of errors of edits to keep.
-const MAX_EDIT_TROUBLES: usize = 4;
-/// How often edits must have failed to be told without a cause.
-const MIN_STUBBORN: u32 = 4;
 /// The maximum number of reworded commands to keep.
 const MAX_REWORDED: usize = 4;
 /// The minimum length of a line that is recognized when it is printed again, in bytes.
@@ -119,19 +118,6 @@ pub(super) struct Failure {
     /// What the agent said about whose fault it is, if it is not the session's. May be empty.
     #[serde(default)]
     excuse: String,
-}
-
-/// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct EditTrouble {
-    error: String,
-    files: Vec<String>,
-    times: u32,
-    cause: String,
-    fix: String,
-    /// Whether another edit worked in one of the files, so that no other tool is needed.
-    #[serde(default)]
-    is_edited: bool,
 }
 
 /// All open failures.
@@ -234,23 +220,6 @@ impl Failures {
             error.clone_into(&mut known.error);
         }
         None
-    }
-
-    /// Records a failed edit.
-    pub(super) fn edit_failed(&mut self, file: &str, error: &str, source: &LineRef, turn: u32) {
-        if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
-            known.times += 1;
-            return;
-        }
-        self.push(Failure {
-            subject: Subject::Edit,
-            what: file.to_owned(),
-            error: error.to_owned(),
-            source: source.clone(),
-            times: 1,
-            turn,
-            ..Failure::default()
-        });
     }
 
     fn push(&mut self, failure: Failure) {
@@ -440,76 +409,6 @@ impl Failures {
         )
     }
 
-    /// Records an edit that succeeded, with the tool that made it.
-    pub(super) fn edit_passed(&mut self, file: &str, tool: &str, labels: &Labels) -> Vec<SessionMemory> {
-        self.edits_closed(|failure| failure.what == file, tool, labels)
-    }
-
-    /// Records a command that passed and writes files of which an edit failed: the way around it.
-    pub(super) fn edited_by_command(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
-        let has_edits = self.open.iter().any(|failure| failure.subject == Subject::Edit);
-        let Some(tool) = commands::editor(command).filter(|_| has_edits) else { return Vec::new() };
-        let written = commands::file_effects(command, "").written;
-        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_file = |failure: &Failure| {
-            written.iter().any(|path| failure.what.ends_with(path.as_str())) || command.contains(&name(&failure.what))
-        };
-        self.edits_closed(is_file, tool, labels)
-    }
-
-    /// Closes failed edits. What they teach is told together with earlier ones of the same error.
-    fn edits_closed(&mut self, ended: impl Fn(&Failure) -> bool, tool: &str, labels: &Labels) -> Vec<SessionMemory> {
-        let mut closed = Vec::new();
-        self.open.retain(|failure| {
-            let ends = failure.subject == Subject::Edit && ended(failure);
-            if ends {
-                closed.push(failure.clone());
-            }
-            !ends
-        });
-        closed.into_iter().filter_map(|failure| self.edit_memory(&failure, tool, labels)).collect()
-    }
-
-    /// Adds a failed edit to those of the same error, and returns what they teach together.
-    ///
-    /// One failed edit is a mistake of the agent. Several say something about the files, if their cause was named, and
-    /// many if another tool had to write them.
-    fn edit_memory(&mut self, failure: &Failure, tool: &str, labels: &Labels) -> Option<SessionMemory> {
-        let error = normalize(&failure.error);
-        if error.is_empty() || signs::is_one_off(&error.to_lowercase()) {
-            return None;
-        }
-        let known = self.edits.iter().position(|trouble| trouble.error == error);
-        let mut trouble = known.map(|at| self.edits.remove(at)).unwrap_or_default();
-        trouble.error = error;
-        trouble.times += failure.times;
-        if !trouble.files.contains(&failure.what) {
-            trouble.files.push(failure.what.clone());
-        }
-        let cause = normalize(&failure.cause());
-        if !cause.is_empty() {
-            trouble.cause = cause;
-        }
-        // Another edit of the same file says nothing of what was wrong with the first.
-        if matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit") {
-            trouble.is_edited = true;
-        } else {
-            trouble.fix = labels.written_with.replace("{}", &format!("`{tool}`"));
-        }
-        // With a cause to go by, an edit is the better cure.
-        if trouble.is_edited && !trouble.cause.is_empty() {
-            trouble.fix.clear();
-        }
-        let is_stubborn = trouble.times >= MIN_STUBBORN && !trouble.fix.is_empty();
-        let teaches = trouble.times > 1 && (is_stubborn || !trouble.cause.is_empty());
-        let memory = teaches.then(|| trouble.memory(&failure.source, labels));
-        self.edits.push(trouble);
-        if self.edits.len() > MAX_EDIT_TROUBLES {
-            self.edits.remove(0);
-        }
-        memory
-    }
-
     fn close_matching(
         &mut self,
         ended: impl Fn(&Failure) -> bool,
@@ -580,7 +479,9 @@ impl Failures {
         let own = own.chain(self.routines.memories(labels)).chain(self.excused.memories(labels));
         let own = own.chain(self.ci_logs.memories(labels));
         let own = own.map(|memory| memory.draft());
-        let is_told = |failure: &&Failure| failure.is_check() && !failure.error.is_empty() && !self.excused.tells(failure);
+        let is_told = |failure: &&Failure| {
+            failure.is_check() && !failure.error.is_empty() && !failure.is_mended_slip() && !self.excused.tells(failure)
+        };
         let open = self.open.iter().filter(is_told);
         own.chain(open.filter_map(move |failure| {
             let cause = Some(failure.cause()).filter(|cause| !cause.is_empty()).unwrap_or_else(|| failure.excuse.clone());
@@ -649,24 +550,6 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
     }
 }
 
-/// Returns whether the failure of a command says nothing to others: it was an answer or a slip, or the command was a one-off.
-fn teaches_nothing(command: &str, error: &str) -> bool {
-    // A path that does not exist, or a line that the shell cannot read, is a mistake of the agent.
-    text::contains_any(error, &["pathspec", "no matches found: ", "parse error near"])
-        || is_answer(command, error)
-        || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
-        || commands::main_segment(command).trim_start().starts_with("/tmp/")
-        || is_misspelt_look(command, error)
-}
-
-/// Returns whether a status other than zero was an answer: what was looked for is not there, or there is nothing to do.
-fn is_answer(command: &str, error: &str) -> bool {
-    let says_nothing =
-        ["nothing to commit", "no changes added to commit", "nothing added to commit", "no local changes to save"];
-    let lower = error.to_lowercase();
-    text::contains_any(&lower, &says_nothing) || (commands::answers_by_status(command) && !commands::is_damage(error))
-}
-
 /// Returns whether both commands check or build something, and not the same.
 fn has_other_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (commands::class(failed), commands::class(later));
@@ -678,27 +561,6 @@ fn has_other_purpose(failed: &str, later: &str) -> bool {
 fn is_part_of(shorter: &str, longer: &str) -> bool {
     let (few, many): (Vec<&str>, Vec<&str>) = (shorter.split_whitespace().collect(), longer.split_whitespace().collect());
     few.len() < many.len() && few.iter().all(|word| many.contains(word))
-}
-
-/// Returns whether git did not know an option with which the agent only wanted to look at something, or did not understand how long to
-/// wait: a slip.
-fn is_misspelt_look(command: &str, error: &str) -> bool {
-    let options = ["unrecognized argument", "unknown option", "unrecognized option", "unknown switch", "invalid option"];
-    let is_git = commands::own_program(commands::main_segment(command)) == "git";
-    (is_git && commands::class(command) == Class::Inspect && text::contains_any(error, &options))
-        || error.starts_with("sleep: ")
-}
-
-/// Returns whether the command was a one-off. Its failure teaches nothing else.
-fn is_throwaway(command: &str) -> bool {
-    let main = commands::main_segment(command);
-    let inline = text::contains_any(main, &[" -e ", " -c ", " -pe ", " - <<", " <<"]);
-    let is_passing = text::contains_any(main, &["/scratchpad/", "/tmp/"]);
-    let class = commands::class(command);
-    // A commit's message and its files may have any word.
-    let loops =
-        class != Class::Commit && text::contains_any(command, &["for ", "while ", "until "]) && command.contains("done");
-    class == Class::Inspect || (class == Class::Other && (inline || is_passing)) || loops
 }
 
 #[cfg(test)]

@@ -65,6 +65,9 @@ const OF_NPM: [&str; 2] = ["npm error ", "npm err! "];
 /// Words of an error that says by itself what is needed.
 const DEMANDS: &[&str] = &["requires", "is required", "are required", "must be", "must have"];
 
+/// Words of an error that somebody has to log in, or lacks rights.
+const OF_ACCOUNTS: &[&str] = &["password", "log in", "login", "logged in", "authenticat", "permission", "two-factor"];
+
 /// A pasted error that waits for its cause and its cure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Pasted {
@@ -130,7 +133,9 @@ impl Pasted {
     /// Returns the error with its cause and what was changed.
     pub(super) fn memory(&self, source: &LineRef, labels: &Labels) -> Option<SessionMemory> {
         let lower = self.error.to_lowercase();
-        if self.cause.is_empty() && !text::contains_any_words(&lower, DEMANDS) {
+        // No change of a file logs anybody in.
+        let says_need = text::contains_any_words(&lower, DEMANDS) && !text::contains_any(&lower, OF_ACCOUNTS);
+        if self.cause.is_empty() && !says_need {
             return None;
         }
         let name = |path: &&String| path.rsplit('/').next().is_some_and(|name| self.cause.contains(name));
@@ -179,6 +184,14 @@ fn hedges(lower: &str) -> bool {
     text::contains_any_words(lower, &["probably", "likely", "might", "may be", "perhaps", "i think", "i suspect"])
 }
 
+/// Returns whether a line is code that calls something with a text: `log.Printf("failed to open: %v", err)`. An exception is printed so, too.
+fn is_call(line: &str) -> bool {
+    let Some((name, arguments)) = line.split_once('(') else { return false };
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | ':' | '!'));
+    let is_exception = name.ends_with("Error") || name.ends_with("Exception");
+    is_name && !is_exception && arguments.contains(['"', '\'', '`'])
+}
+
 /// Returns the line of a prompt that is the error of a program. Prose that speaks of errors is none.
 pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
     let is_error = |line: &&str| {
@@ -191,6 +204,7 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
                 || (lower.starts_with("failed to ") && line.contains(": "))
                 || has_code(line))
             && !line.ends_with(['?', '{', ';', ','])
+            && !is_call(line)
             && line.chars().count() >= MIN_ERROR_CHARS
             || (OF_NPM.iter().any(|opening| lower.starts_with(opening)) && !is_detail_of_npm(&lower))
     };
@@ -246,4 +260,26 @@ fn code_of_npm(prompt: &str) -> Option<&str> {
 fn has_code(line: &str) -> bool {
     let before = line.split([' ', ':']).next().unwrap_or_default();
     line.contains("::") || line.contains("()") || before.contains(['/', '.', '_', '[']) || before.ends_with("Error")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_prints_an_error_is_none() {
+        assert_eq!(pasted_error("log.Printf(\"Warning: failed to open the till: %v\", err)"), None);
+        assert!(is_call("log.Printf(\"failed to open: %v\", err)"));
+        assert!(!is_call("TillError(\"failed to open\")") && !is_call("the till (\"failed to open\")"));
+    }
+
+    #[test]
+    fn no_change_of_a_file_logs_anybody_in() {
+        let told = |error: &str| {
+            let pasted = Pasted { error: error.to_owned(), files: vec!["src/till.ts".to_owned()], ..Pasted::default() };
+            pasted.memory(&LineRef::default(), crate::extract::labels::labels(text::Language::English))
+        };
+        assert!(told("EOTP: the till requires a one-time password").is_none());
+        assert!(told("error: the till requires a drawer").is_some());
+    }
 }

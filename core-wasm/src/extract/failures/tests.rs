@@ -504,9 +504,75 @@ fn a_later_fault_of_the_code_is_not_the_cause_of_a_missing_program() {
 }
 
 #[test]
-fn a_misspelt_option_of_a_look_teaches_nothing() {
+fn an_option_that_is_only_left_out_teaches_nothing() {
     assert_eq!(cured("fatal: unrecognized argument: --no-cart", false, "git show --no-cart HEAD", "git show HEAD"), None);
-    assert!(cured("error: unknown option --no-cart", false, "till count --no-cart shop", "till count shop").is_some());
+    let error = "error: unknown option --no-cart";
+    assert_eq!(cured(error, false, "till count --no-cart shop", "till count shop"), None);
+    assert!(cured(error, false, "till count --no-cart shop", "till count --cart=no shop").is_some());
+}
+
+#[test]
+fn a_fault_at_a_line_of_a_file_that_was_edited_since_is_no_trap() {
+    let told = |edited: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "make lint", "src/till/open.go:9:2: \"strings\" imported and not used");
+        failures.file_changed(edited);
+        failures.agent_said("The lint fails because the till counts its own strings.");
+        failures.drafts(english()).map(|draft| draft.content).collect::<Vec<_>>()
+    };
+    assert!(told("/shop/src/till/open.go").is_empty());
+    assert_eq!(told("/shop/src/cart.go").len(), 1, "the file is as it was");
+}
+
+#[test]
+fn the_error_of_a_merge_is_not_that_of_the_request_that_was_opened() {
+    let mut failures = Failures::default();
+    fail(&mut failures, "gh pr create --title Till", "pull request create failed: the head of the till can't be blank");
+    assert_eq!(fail(&mut failures, "gh pr merge 7", "X Pull request #7 is not mergeable"), None);
+    assert!(failures.command_passed("git push", english()).is_empty(), "a push opens none");
+    assert!(failures.open.iter().all(|failure| failure.times == 1), "{:?}", failures.open);
+    let opened = "a pull request for branch \"till\" into branch \"main\" already exists:";
+    fail(&mut failures, "gh release create 1", opened);
+    assert_eq!(failures.open.len(), 2, "that is an answer");
+}
+
+#[test]
+fn a_module_that_the_agent_found_missing_is_built() {
+    let told = |is_edited: bool| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "bun test till/open.test.ts", "(fail) the till opens with the key of the drawer");
+        failures.agent_said("The key error is `Cannot find module '@shop/drawer' from 'till/open.ts'`.");
+        failures.step("`bun run --filter '@shop/drawer' build`");
+        if is_edited {
+            failures.file_changed("till/open.ts");
+        }
+        failures.command_passed("bun test till/open.test.ts", english()).into_iter().next().map(|memory| memory.content)
+    };
+    let content = told(false).unwrap();
+    assert!(content.ends_with("Fixed by: `bun run --filter '@shop/drawer' build`"), "{content}");
+    assert!(told(true).is_none_or(|content| !content.contains("Fixed by")), "the edit may have mended it");
+}
+
+#[test]
+fn what_looks_at_the_result_is_not_the_cure() {
+    assert_eq!(curing_step("git remote set-url origin shop:till && git remote -v"), "git remote set-url origin shop:till");
+    assert_eq!(curing_step("till setup --project shop"), "till setup --project shop");
+    assert_eq!(curing_step("git remote -v"), "git remote -v");
+}
+
+#[test]
+fn what_was_said_of_another_finding_is_not_the_cause_of_this_one() {
+    let told = |said: &str| {
+        let mut failures = Failures::default();
+        for _ in 0..2 {
+            fail(&mut failures, "make lint", "src/till.go: require-error: for error assertions use require (testlint)");
+        }
+        failures.file_changed("src/till.go");
+        failures.agent_said(said);
+        failures.command_passed("make lint", english()).into_iter().next().map(|memory| memory.content)
+    };
+    assert_eq!(told("The lint must see what the two drawers return, because we ignore it."), None);
+    assert!(told("The linter requires that error assertions use require.").is_some());
 }
 
 #[test]

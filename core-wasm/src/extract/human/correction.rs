@@ -194,7 +194,18 @@ const DISLIKES: &[&str] = &[
 ];
 
 /// Openings of a sentence that doubts, asks, or says what a question meant.
-const DOUBTS: &[&str] = &["not sure", "im not sure", "i wonder", "question", "one question", "no i mean", "no, i mean"];
+const DOUBTS: &[&str] = &[
+    "not sure",
+    "im not sure",
+    "i wonder",
+    "question",
+    "one question",
+    "no i mean",
+    "no, i mean",
+    "my assumption",
+    "my guess",
+    "i assume",
+];
 
 /// Verbs that make something new: "instead, draw the cart" is the next task.
 const MAKES: &[&str] = &[

@@ -20,6 +20,7 @@ fn what_a_reviewer_or_a_program_wrote_is_no_correction() {
     assert!(!is_correction("No matching slips found in the drawer of the till."));
     assert!(!is_correction("No slip of the day is shown to the guest."));
     assert!(is_correction("No this is the wrong drawer."));
+    assert!(!is_correction("My assumption is that we can take the old slip instead of printing it again."));
 }
 
 #[test]

@@ -404,7 +404,49 @@ fn waits(lower: &str) -> bool {
         || text::contains_any(lower, &["if you need", "if you ever need"])
         || text::contains_any(lower, COURTESIES)
         || is_case(lower);
-    !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(&without_quotations(lower), WAITS)
+    let said = without_quotations(lower);
+    !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(&said, WAITS) && !is_of_program(&said)
+}
+
+/// Returns whether a sentence in lower case only says for what a program waits, or what it runs: "The drawer is waiting for the key".
+fn is_of_program(lower: &str) -> bool {
+    const RUNS: [&str; 3] = ["waiting for", "waiting on", "still running"];
+    // Who waits, or for whom: then it is the work that waits.
+    const OF_WORK: [&str; 30] = [
+        "you",
+        "your",
+        "you're",
+        "i",
+        "i'm",
+        "we",
+        "we're",
+        "user",
+        "review",
+        "reviewer",
+        "approval",
+        "merge",
+        "pr",
+        "ci",
+        "checks",
+        "check",
+        "build",
+        "job",
+        "workflow",
+        "release",
+        "agent",
+        "agents",
+        "test",
+        "tests",
+        "suite",
+        "decision",
+        "answer",
+        "background",
+        "ack",
+        "upstream",
+    ];
+    let others = || WAITS.iter().filter(|sign| !RUNS.contains(sign)).any(|sign| text::contains_any_words(lower, &[*sign]));
+    let opens = || ["waiting", "still"].iter().any(|word| text::starts_with_words(lower, word));
+    text::contains_any_words(lower, &RUNS) && !text::contains_any_words(lower, &OF_WORK) && !opens() && !others()
 }
 
 /// Returns a sentence without what stands between corner brackets: those are other words.
@@ -450,6 +492,16 @@ mod tests {
         );
         assert!(open_points("The name of the till only if the receipt is not yet printed.").is_empty());
         assert!(open_points("The till answers:\n\n- **Paid**: it opens\n- **Not yet paid**: shows the total").is_empty());
+    }
+
+    #[test]
+    fn what_a_program_waits_for_is_not_open() {
+        assert!(open_points("The drawer holds the line open, waiting for the next slip, so nothing is printed.").is_empty());
+        assert!(open_points("So every till is still running the old count of the day.").is_empty());
+        assert!(open_points("It fails at once instead of waiting for the shop to open.").is_empty());
+        for said in ["The till is waiting for your key of the drawer.", "CI of the till is still running on the branch."] {
+            assert_eq!(open_points(said), [said]);
+        }
     }
 
     #[test]

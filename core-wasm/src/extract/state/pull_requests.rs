@@ -16,6 +16,12 @@ impl State {
         self.known_pull_request().is_some_and(|number| !self.merged.contains(&number))
     }
 
+    /// Returns the pull request of the session if the user asked to merge it and none is known to be merged.
+    pub(in crate::extract) fn unmerged_pull_request(&self) -> Option<u32> {
+        let asks = || self.results.turns().iter().any(|turn| asks_merge(&turn.asked.to_lowercase()));
+        self.known_pull_request().filter(|_| self.merged.is_empty() && asks())
+    }
+
     /// Records the pull request that a command opened or described.
     pub(super) fn pull_request_written(&mut self, tool_use: &ToolUse, output: &str, failed: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
@@ -113,5 +119,57 @@ impl State {
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
+    }
+}
+
+/// Returns whether a prompt in lower case asks to merge a pull request. To merge another branch into it is something else.
+fn asks_merge(lower: &str) -> bool {
+    const SIGNS: [&str; 15] = [
+        "merge it",
+        "get it merged",
+        "get this merged",
+        "get that merged",
+        "merge this pr",
+        "merge the pr",
+        "merge that pr",
+        "merge when",
+        "merge once",
+        "merge after",
+        "머지해",
+        "병합해",
+        "マージして",
+        "合并它",
+        "合并这个",
+    ];
+    const OTHERS: [&str; 13] = [
+        "into",
+        "merge main",
+        "merge master",
+        "merge origin",
+        "merge conflict",
+        "merge conflicts",
+        "conflict",
+        "merge request",
+        "don't merge",
+        "do not merge",
+        "before",
+        "until",
+        "if i",
+    ];
+    let said = |sentence: &str| text::contains_any_words(sentence, &SIGNS) && !text::contains_any_words(sentence, &OTHERS);
+    text::sentences(lower).iter().any(|sentence| !sentence.ends_with(['?', '？']) && said(sentence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merge_is_asked_for_in_words() {
+        assert!(asks_merge("push the till and lets get it merged"));
+        assert!(asks_merge("open a pr, and merge when the checks pass"));
+        assert!(!asks_merge("merge main into the branch of the till"));
+        assert!(!asks_merge("do not merge it before the drawer opens"));
+        assert!(!asks_merge("should we merge it?"));
     }
 }

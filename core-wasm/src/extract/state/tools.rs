@@ -260,7 +260,7 @@ impl State {
             }
             // What a test of another package does not find may only have to be built.
             if commands::may_fix(command) || class == commands::Class::Build {
-                self.failures.step(&format!("`{}`", failures::display_command(command)));
+                self.failures.step(&format!("`{}`", failures::display_command(failures::curing_step(command))));
             }
             cured
         }

@@ -1,0 +1,46 @@
+//! Failures that teach nothing: answers, slips and one-off commands.
+
+use crate::extract::commands::{self, Class};
+use crate::text;
+
+/// Returns whether the failure of a command says nothing to others: it was an answer or a slip, or the command was a one-off.
+pub(super) fn teaches_nothing(command: &str, error: &str) -> bool {
+    // A path that does not exist, or a line that the shell cannot read, is a mistake of the agent.
+    text::contains_any(error, &["pathspec", "no matches found: ", "parse error near"])
+        || is_answer(command, error)
+        || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
+        || commands::main_segment(command).trim_start().starts_with("/tmp/")
+        || is_misspelt_look(command, error)
+}
+
+/// Returns whether a status other than zero was an answer: what was looked for is not there, or there is nothing to do.
+fn is_answer(command: &str, error: &str) -> bool {
+    let says_nothing =
+        ["nothing to commit", "no changes added to commit", "nothing added to commit", "no local changes to save"];
+    let lower = error.to_lowercase();
+    let is_opened = lower.contains("pull request") && lower.contains("already exists");
+    is_opened
+        || text::contains_any(&lower, &says_nothing)
+        || (commands::answers_by_status(command) && !commands::is_damage(error))
+}
+
+/// Returns whether git did not know an option with which the agent only wanted to look at something, or did not understand how long to
+/// wait: a slip.
+fn is_misspelt_look(command: &str, error: &str) -> bool {
+    let options = ["unrecognized argument", "unknown option", "unrecognized option", "unknown switch", "invalid option"];
+    let is_git = commands::own_program(commands::main_segment(command)) == "git";
+    (is_git && commands::class(command) == Class::Inspect && text::contains_any(error, &options))
+        || error.starts_with("sleep: ")
+}
+
+/// Returns whether the command was a one-off. Its failure teaches nothing else.
+fn is_throwaway(command: &str) -> bool {
+    let main = commands::main_segment(command);
+    let inline = text::contains_any(main, &[" -e ", " -c ", " -pe ", " - <<", " <<"]);
+    let is_passing = text::contains_any(main, &["/scratchpad/", "/tmp/"]);
+    let class = commands::class(command);
+    // A commit's message and its files may have any word.
+    let loops =
+        class != Class::Commit && text::contains_any(command, &["for ", "while ", "until "]) && command.contains("done");
+    class == Class::Inspect || (class == Class::Other && (inline || is_passing)) || loops
+}
