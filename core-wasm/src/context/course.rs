@@ -111,7 +111,10 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     () => "Found",
                 };
                 let entry = match asked.as_deref() {
-                    Some("") => Entry::result_line(label, said, importance).shortened(max),
+                    Some("") => {
+                        let said = if is_quoted_before(&steps[..at], said) { without_quote(said) } else { said };
+                        Entry::result_line(label, said, importance).shortened(max)
+                    }
                     asked => {
                         let label = match label {
                             "Documented" => Some("documented"),
@@ -144,6 +147,13 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
     if !is_over {
         add_end(page);
     }
+}
+
+/// Returns whether a result quotes the request before it that an earlier step tells.
+fn is_quoted_before(steps: &[Step], said: &str) -> bool {
+    let quoted = said.strip_prefix('“').and_then(|rest| rest.split_once("” → "));
+    let Some((quoted, _)) = quoted else { return false };
+    steps.iter().filter_map(|step| step.asked.as_deref()).any(|asked| asked.starts_with(quoted.trim_end_matches('…')))
 }
 
 /// Returns a result without the request that is quoted before it.
