@@ -134,7 +134,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     None => page.add(SectionKind::LastSession, request.clone()),
                     Some("") => {}
                     Some(asked) => {
-                        page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, importance.max(0.93)))
+                        page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, importance.max(0.93)));
                     }
                 }
                 if step.gave == Gave::End {
@@ -160,4 +160,18 @@ fn is_quoted_before(steps: &[Step], said: &str) -> bool {
 fn without_quote(said: &str) -> &str {
     let quoted = said.strip_prefix('“').and_then(|rest| rest.split_once("” → "));
     quoted.map_or(said, |(_, result)| result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_an_earlier_step_tells_is_not_quoted_again() {
+        let step = |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), gave: Gave::Nothing };
+        let steps = [step("why does the bell ring twice in the morning?")];
+        assert!(is_quoted_before(&steps, "“why does the bell…” → The bell has two clappers."));
+        assert!(!is_quoted_before(&steps, "“is the drawer red?” → The drawer is green."));
+        assert!(!is_quoted_before(&steps, "The bell has two clappers."));
+    }
 }

@@ -251,7 +251,7 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let state = if state.is_empty() { state } else { format!(" ({})", line::sanitize(&state)) };
     // The state is short and certain, so the outcome is shortened before it.
     let room = MAX_END_CHARS.saturating_sub(label.chars().count() + 2 + state.chars().count());
-    let outcome = format!("{}{state}", line::truncate(&line::sanitize(said.trim_start_matches("— ")), room));
+    let outcome = format!("{}{state}", line::truncate(&line::sanitize(&said), room));
     let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
         notes.commits.iter().partition(|commit| is_pull_request(commit));
     let is_titled = |commit: &str| pull_requests.iter().any(|it| it.starts_with(&format!("{commit} (")));

@@ -139,7 +139,9 @@ mod tests {
     fn state(turns: [TurnResult; 4]) -> State {
         let mut state = State::default();
         state.request.clone_from(&turns[0].asked);
-        turns.into_iter().for_each(|turn| state.results.push(turn));
+        for turn in turns {
+            state.results.push(turn);
+        }
         state
     }
 

@@ -268,6 +268,9 @@ impl Given {
     }
 }
 
+/// What is told of turns, each with the place of its turn.
+type Lines = Vec<(usize, String)>;
+
 /// How a session ended, and what its other turns gave, one line a turn, oldest first.
 #[derive(Default)]
 struct Outcome {
@@ -517,12 +520,8 @@ fn split_quote(line: &str) -> Option<(&str, &str)> {
 /// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed
 /// between the two was not committed, and neither was the work before it if the turn has work of its own. Also returns the turns of such
 /// commits, each with the turn of the work.
-fn with_commits(
-    turns: &[TurnResult],
-    lines: Vec<(usize, String)>,
-    label: &str,
-) -> (Vec<(usize, String)>, Vec<(usize, usize)>) {
-    let mut all: Vec<(usize, String)> = Vec::new();
+fn with_commits(turns: &[TurnResult], lines: Lines, label: &str) -> (Lines, Vec<(usize, usize)>) {
+    let mut all: Lines = Vec::new();
     let mut moved: Vec<(usize, usize)> = Vec::new();
     for (at, line) in lines {
         let has_room = |place: &usize| all[*place].1.chars().count() + line.chars().count() <= MAX_END_CHARS;
