@@ -2660,7 +2660,13 @@ fn a_session_does_not_end_with_what_a_revert_took_back() {
     script.agent("Fixed.");
     let outcome = script.outcome();
     let end = outcome.notes.outcome.as_str();
-    assert!(end.contains("the printer of the till blocks") && !end.contains("prints the tax"), "{end}");
+    assert!(end.contains("Mend the header") && !end.contains("prints the tax"), "{end}");
+    // The revert is told under its own request.
+    assert!(
+        outcome.notes.done.iter().any(|said| said.contains("the printer of the till blocks")),
+        "{:?}",
+        outcome.notes.done
+    );
     assert_eq!(outcome.notes.commits, ["Mend the header"]);
 }
 

@@ -92,7 +92,9 @@ pub(super) fn without_reports<'a>(said: &'a str, evidence: &[&str], not_run: &st
     let sentences = text::sentences(said);
     let kept: Vec<&str> =
         sentences.iter().map(String::as_str).filter(|sentence| !is_known_report(sentence, &known)).collect();
-    if kept.is_empty() || kept.len() == sentences.len() { said.into() } else { kept.join(" ").into() }
+    // What stood before the dash of a commit may be gone.
+    let rest = || kept.join(" ").trim_start_matches("— ").to_owned();
+    if kept.is_empty() || kept.len() == sentences.len() { said.into() } else { rest().into() }
 }
 
 /// Returns whether a sentence only reports checks that passed, all of which are among the known ones.
@@ -140,5 +142,11 @@ mod tests {
         assert!(!reports_check("The linter was set up.", "lint"));
         assert!(tells_count("All 12 tests pass.", "12"));
         assert!(!tells_count("The till has 12 keys. All tests pass.", "12"));
+    }
+
+    #[test]
+    fn a_commit_behind_a_known_report_begins_without_its_dash() {
+        let said = "All tests pass. — committed as \"Fold the slip\".";
+        assert_eq!(without_reports(said, &["tests: pass"], "not run"), "committed as \"Fold the slip\".");
     }
 }

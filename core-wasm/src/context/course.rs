@@ -111,7 +111,10 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     () => "Found",
                 };
                 let entry = match asked.as_deref() {
-                    Some("") => Entry::result_line(label, said, importance).shortened(max),
+                    Some("") => {
+                        let said = if is_quoted_before(&steps[..at], said) { without_quote(said) } else { said };
+                        Entry::result_line(label, said, importance).shortened(max)
+                    }
                     asked => {
                         let label = match label {
                             "Documented" => Some("documented"),
@@ -146,8 +149,29 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
     }
 }
 
+/// Returns whether a result quotes the request before it that an earlier step tells.
+fn is_quoted_before(steps: &[Step], said: &str) -> bool {
+    let quoted = said.strip_prefix('“').and_then(|rest| rest.split_once("” → "));
+    let Some((quoted, _)) = quoted else { return false };
+    steps.iter().filter_map(|step| step.asked.as_deref()).any(|asked| asked.starts_with(quoted.trim_end_matches('…')))
+}
+
 /// Returns a result without the request that is quoted before it.
 fn without_quote(said: &str) -> &str {
     let quoted = said.strip_prefix('“').and_then(|rest| rest.split_once("” → "));
     quoted.map_or(said, |(_, result)| result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_an_earlier_step_tells_is_not_quoted_again() {
+        let step = |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), gave: Gave::Nothing };
+        let steps = [step("why does the bell ring twice in the morning?")];
+        assert!(is_quoted_before(&steps, "“why does the bell…” → The bell has two clappers."));
+        assert!(!is_quoted_before(&steps, "“is the drawer red?” → The drawer is green."));
+        assert!(!is_quoted_before(&steps, "The bell has two clappers."));
+    }
 }

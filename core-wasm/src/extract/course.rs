@@ -30,50 +30,84 @@ struct Step {
 /// Returns the steps, one a line: what came of it, and what was asked. `more` are the requests that are told whether something came of
 /// them or not, with their turns, `results` the turns of the results, and `end` the turn of the end, if there is one.
 pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], end: Option<usize>) -> String {
-    let turns = state.results.turns();
-    let latest_of = requests::turn_of_latest(state);
     let mut steps: Vec<Step> = Vec::new();
-    for (at, turn) in turns.iter().enumerate() {
-        let is_first = turn.asked == state.request;
+    for (at, turn) in state.results.turns().iter().enumerate() {
         let gave = match results.iter().position(|of| *of == at) {
             Some(number) => number.to_string(),
             None if end == Some(at) => END.to_owned(),
             None => NOTHING.to_owned(),
         };
-        let of_turn = more.iter().filter(|(of, _)| *of == at).map(|(_, asked)| asked.as_str());
-        let latest = requests::latest(state).filter(|_| latest_of == Some(at));
-        let mut asked: Vec<String> = Vec::new();
-        for said in of_turn.chain(latest).map(text::one_line) {
-            if !asked.contains(&said) {
-                asked.push(said);
-            }
-        }
-        if is_first && steps.iter().all(|step| step.asked != FIRST) {
+        let mut asked = asked_in(state, more, at);
+        if turn.asked == state.request && steps.iter().all(|step| step.asked != FIRST) {
             asked.insert(0, FIRST.to_owned());
         } else if gave != NOTHING && !asked.iter().any(|asked| is_said_in(asked, &turn.asked)) {
             asked.splice(0..0, told_beside_result(turn));
         }
+        add(&mut steps, state, at, asked, &gave);
+    }
+    if steps.iter().all(|step| step.asked != FIRST) {
+        steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
+    }
+    steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns what is told of what a turn was asked, in one line each.
+fn asked_in(state: &State, more: &[(usize, String)], at: usize) -> Vec<String> {
+    let of_turn = more.iter().filter(|(of, _)| *of == at).map(|(_, asked)| asked.as_str());
+    let latest = requests::latest(state).filter(|_| requests::turn_of_latest(state) == Some(at));
+    let mut asked: Vec<String> = Vec::new();
+    for said in of_turn.chain(latest).map(text::one_line) {
+        if !asked.contains(&said) {
+            asked.push(said);
+        }
+    }
+    asked
+}
+
+/// Adds the steps of a turn: what it was asked, and what came of that.
+fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, gave: &str) {
+    let turns = state.results.turns();
+    let said = |step: &Step| if step.asked == FIRST { state.request.clone() } else { step.asked.clone() };
+    if gave != NOTHING {
+        // A turn that the user's answers divide has several results.
+        let is_part = |step: &Step| turns[step.turn].number == turns[at].number && turns[step.turn].asked == turns[at].asked;
+        let request = steps.iter().position(|step| is_part(step) && is_said_in(&said(step), &turns[at].asked));
+        if let Some(request) = request {
+            asked.retain(|asked| *asked != steps[request].asked && !is_said_in(asked, &turns[at].asked));
+            if asked.is_empty() && has_room(steps, request, gave) {
+                return gave.clone_into(&mut steps[request].gave);
+            }
+        }
+        // "Yes" belongs to what was asked right before it.
+        let consents = turns[at].consents || human::is_consent(&turns[at].asked);
+        let before = steps.len().checked_sub(1).filter(|&before| steps[before].turn + 1 == at && consents);
+        if let Some(before) = before.filter(|&before| asked.is_empty() && has_room(steps, before, gave)) {
+            return gave.clone_into(&mut steps[before].gave);
+        }
         // What was asked again is told where it was answered.
-        if let Some(last) = asked.last().filter(|_| gave != NOTHING) {
+        if let Some(last) = asked.last() {
             let words = text::features(last);
             let is_same =
                 |step: &Step| step.asked == *last || text::similarity(&text::features(&step.asked), &words) >= SAME_REQUEST;
             steps.retain(|step| step.gave != NOTHING || step.asked == FIRST || !is_same(step));
         }
-        let last = asked.len().saturating_sub(1);
-        if asked.is_empty() && gave != NOTHING {
+        if asked.is_empty() {
             asked.push(String::new());
         }
-        for (place, asked) in asked.into_iter().enumerate() {
-            let gave = if place == last { gave.clone() } else { NOTHING.to_owned() };
-            steps.push(Step { asked: text::one_line(&asked), gave, turn: at });
-        }
     }
-    if steps.iter().all(|step| step.asked != FIRST) {
-        steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
+    let last = asked.len().saturating_sub(1);
+    for (place, asked) in asked.into_iter().enumerate() {
+        let gave = if place == last { gave } else { NOTHING };
+        // Once is enough to tell all of it.
+        let is_told = asked.len() > MAX_START_BYTES && steps.iter().any(|step| said(step) == asked);
+        let asked = if is_told { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
+        steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at });
     }
-    steps.sort_by_key(|step| step.turn);
-    steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether a request has no result yet, and nothing stands between it and the result.
+fn has_room(steps: &[Step], at: usize, gave: &str) -> bool {
+    steps[at].gave == NOTHING && (gave != END || at + 1 == steps.len())
 }
 
 /// Returns whether a request, which may have been shortened, begins with words of a prompt.
@@ -84,12 +118,13 @@ fn is_said_in(asked: &str, prompt: &str) -> bool {
 /// Returns what a turn was asked, shortened, if it says something beside its result.
 fn told_beside_result(turn: &TurnResult) -> Option<String> {
     let asked = human::without_option_letter(human::without_consent(&turn.asked));
-    let is_telling = turn.substantive
+    let publishes = requests::publishes(asked);
+    let is_telling = (turn.substantive || publishes)
         && human::stands_alone(asked)
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])
         && !text::contains_any(asked, &[" // ", " = ", "();"])
-        && !human::speaks_of_recording(asked);
+        && (publishes || !human::speaks_of_recording(asked));
     is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
 }
 
@@ -121,7 +156,7 @@ mod tests {
         let state = state(asked.map(|asked| turn(asked, asked != "yes")));
         let more = requests::others(&state);
         let told = lines(&state, &more, &[0, 2], Some(3));
-        assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]));
+        assert_eq!(told, format!("0 *\n1 {}\nend {}", asked[1], asked[3]), "what came of a consent belongs to the request");
     }
 
     #[test]
@@ -145,6 +180,26 @@ mod tests {
         ];
         let mut state = state(asked.map(|asked| turn(asked, true)));
         state.request = "Close the shop".to_owned();
-        assert!(lines(&state, &[], &[], Some(3)).starts_with("- *\nend "), "{}", lines(&state, &[], &[], Some(3)));
+        let told = lines(&state, &[], &[], Some(3));
+        assert!(told.starts_with("- *\nend "), "{told}");
+    }
+
+    #[test]
+    fn the_parts_of_a_divided_turn_have_one_request() {
+        let asked = [
+            "print the slip of the night till at the end of the day",
+            "walk through the faults of the drawer one after the other",
+            "walk through the faults of the drawer one after the other",
+            "walk through the faults of the drawer one after the other",
+        ];
+        let mut turns = asked.map(|asked| turn(asked, true));
+        for (turn, number) in turns.iter_mut().zip([1, 2, 2, 2]) {
+            turn.number = number;
+        }
+        let state = state(turns);
+        let more = requests::others(&state);
+        let told = |results: &[usize]| lines(&state, &more, results, Some(3));
+        assert_eq!(told(&[0, 1, 2]), format!("0 *\n1 {}\n2 \nend ", asked[1]));
+        assert_eq!(told(&[0, 2]), format!("0 *\n1 {}\nend ", asked[1]));
     }
 }

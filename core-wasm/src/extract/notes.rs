@@ -271,6 +271,9 @@ impl Given {
     }
 }
 
+/// What is told of turns, each with the place of its turn.
+type Lines = Vec<(usize, String)>;
+
 /// How a session ended, and what its other turns gave, one line a turn, oldest first.
 #[derive(Default)]
 struct Outcome {
@@ -292,7 +295,7 @@ fn outcome(state: &State) -> Outcome {
     let (lines, dropped) = state.results.told(state.labels());
     let lines = lines.into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
     let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line))).collect();
-    let mut lines = with_commits(turns, lines, state.labels().committed);
+    let (mut lines, moved) = with_commits(turns, lines, state.labels().committed);
     // How it was before a change says nothing without the change, but it is better than no end.
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
@@ -346,7 +349,10 @@ fn outcome(state: &State) -> Outcome {
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
+    // What was changed and committed for a request is not the work before it.
+    let has_own_commit = turns[at].edited && turns[at].substantive && end.contains(label.as_str());
     let before = work_before(turns, &lines, at, &end, state.labels().committed)
+        .filter(|_| !has_own_commit)
         .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back);
     if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
         let work = with_user_behind(lines.remove(place).1);
@@ -375,9 +381,9 @@ fn outcome(state: &State) -> Outcome {
     let asides = &lines[lines.len().saturating_sub(since)..];
     let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
     let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
-    let results = results.map(|((at, line), given)| match asked_of(state, *at, line) {
-        Some(asked) => (*at, format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
-        None => (*at, sentence(line), given),
+    let results = results.map(|((at, line), given)| match asked_of(state, asked_at(&moved, *at), line) {
+        Some(asked) => (asked_at(&moved, *at), format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
+        None => (asked_at(&moved, *at), sentence(line), given),
     });
     Outcome { end: sentence(&end), end_of: Some(at), results: results.collect(), since }
 }
@@ -515,21 +521,30 @@ fn split_quote(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed
-/// between the two was not committed.
-fn with_commits(turns: &[TurnResult], lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)> {
-    let mut all: Vec<(usize, String)> = Vec::new();
+/// between the two was not committed, and neither was the work before it if the turn has work of its own. Also returns the turns of such
+/// commits, each with the turn of the work.
+fn with_commits(turns: &[TurnResult], lines: Lines, label: &str) -> (Lines, Vec<(usize, usize)>) {
+    let mut all: Lines = Vec::new();
+    let mut moved: Vec<(usize, usize)> = Vec::new();
     for (at, line) in lines {
         let has_room = |place: &usize| all[*place].1.chars().count() + line.chars().count() <= MAX_END_CHARS;
         let work = all.iter().rposition(|(of, _)| !discusses(&turns[*of])).or(all.len().checked_sub(1));
-        match work.filter(|_| line.starts_with(label)).filter(has_room) {
+        let is_chore = !(turns[at].edited && turns[at].substantive);
+        match work.filter(|_| is_chore && line.starts_with(label)).filter(has_room) {
             Some(place) => {
-                let work = all.remove(place).1;
+                let (of, work) = all.remove(place);
+                moved.push((at, asked_at(&moved, of)));
                 all.push((at, format!("{} — {line}", as_sentence(&work))));
             }
             None => all.push((at, line)),
         }
     }
-    all
+    (all, moved)
+}
+
+/// Returns the turn in which the work was asked for that a turn committed, given the turns of commits with those of their work.
+fn asked_at(moved: &[(usize, usize)], at: usize) -> usize {
+    moved.iter().find(|(commit, _)| *commit == at).map_or(at, |(_, work)| *work)
 }
 
 /// Returns whether a turn only answered a question. Commands change something, too.
@@ -774,5 +789,17 @@ mod tests {
         assert_eq!(line, "“The drawer is not red.” → Painted it.");
         assert_eq!(with_user_behind(line), "Painted it (“The drawer is not red.”)");
         assert_eq!(with_quoted_user(&turn, "`red` → `blue`".to_owned()), "`red` → `blue`");
+    }
+
+    #[test]
+    fn a_commit_of_own_work_stays_with_its_request() {
+        let own = TurnResult { substantive: true, ..turn(true) };
+        let lines = || vec![(0, "Painted the drawer".to_owned()), (1, "committed as \"Fold the slip\"".to_owned())];
+        let (all, moved) = with_commits(&[turn(true), own], lines(), "committed as");
+        assert_eq!((all, moved), (lines(), Vec::new()));
+        let (all, moved) = with_commits(&[turn(true), turn(false)], lines(), "committed as");
+        assert_eq!(all, [(1, "Painted the drawer. — committed as \"Fold the slip\"".to_owned())]);
+        assert_eq!(moved, [(1, 0)]);
+        assert_eq!((asked_at(&moved, 1), asked_at(&moved, 2)), (0, 2));
     }
 }

@@ -168,8 +168,10 @@ fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bo
     let behind = behind_consent(asked);
     let asked = human::without_option_letter(human::without_consent(behind.unwrap_or(asked)));
     let asked = before_code(asked)?;
-    let only_records = human::speaks_of_recording(asked) && (!turn.edited || asked.chars().count() <= MAX_RECORD_CHARS);
-    let is_own = (turn.substantive || is_added || (behind.is_some() && turn.edited && human::is_demand(asked)))
+    let publishes = publishes(asked) && turn.used_tools;
+    let is_short = asked.chars().count() <= MAX_RECORD_CHARS;
+    let only_records = human::speaks_of_recording(asked) && (!turn.edited || is_short) && !publishes;
+    let is_own = (turn.substantive || publishes || is_added || (behind.is_some() && turn.edited && human::is_demand(asked)))
         && !only_records
         && !human::is_output(asked)
         && !asked.starts_with('/');
@@ -196,6 +198,12 @@ fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bo
     };
     let says_enough = human::stands_alone(asked) || (turn.has_work() && !only_asks && says_what(asked));
     (says_enough && steers).then_some(asked)
+}
+
+/// Returns whether a request asks for what others see, and what may come out otherwise: a merge, or a pull request.
+pub(super) fn publishes(asked: &str) -> bool {
+    const WORDS: [&str; 8] = ["merge", "merged", "merging", "pr", "pull request", "머지", "マージ", "合并"];
+    text::contains_any_words(&asked.to_lowercase(), &WORDS) && !human::only_asks(asked)
 }
 
 /// Returns whether a few words say what to do, if something was changed for them: "fix both".
@@ -369,6 +377,16 @@ mod tests {
         };
         assert!(told("yes", true));
         assert!(!told("yes", false) && !told("commit this", true));
+    }
+
+    #[test]
+    fn a_request_to_merge_is_told_whatever_came_of_it() {
+        let asked = "push all of this up and get the slip of the night till merged";
+        let told = |substantive: bool, asked: &str| {
+            steering(asked, &TurnResult { substantive, ..turn(asked) }, false, false).map(str::to_owned)
+        };
+        assert_eq!(told(false, asked).as_deref(), Some(asked));
+        assert_eq!(told(false, "push all of this up to the night branch"), None);
     }
 
     #[test]
