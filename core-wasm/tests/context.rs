@@ -981,6 +981,20 @@ fn each_request_stands_before_what_came_of_it() {
 }
 
 #[test]
+fn a_request_does_not_take_the_place_of_what_was_learned_from_it() {
+    let said = "the till of the night resets at noon, see `ops/till.sql`";
+    let notes = SessionNotes {
+        original_request: "Mend the till".into(),
+        outcome: "The till counts again.".into(),
+        learnings: strings([said]),
+        attributes: vec![("course".to_owned(), format!("- *\n- remember: {said}\nend "))],
+        ..empty_notes()
+    };
+    let lines = lines_about(notes);
+    assert!(lines.contains(&format!("- {said}")) && lines.contains(&format!("- Asked: remember: {said}")), "{lines:#?}");
+}
+
+#[test]
 fn of_many_requests_the_first_and_the_latest_are_told() {
     let requests: Vec<String> = (0..30).map(|number| format!("paint drawer {number} of the night till")).collect();
     let course = requests.iter().map(|asked| format!("- {asked}"));

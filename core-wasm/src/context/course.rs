@@ -134,7 +134,10 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     None => page.add(SectionKind::LastSession, request.clone()),
                     Some("") => {}
                     Some(asked) => {
-                        page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, importance.max(0.93)));
+                        page.add(
+                            SectionKind::LastSession,
+                            Entry::result_line("Asked", asked, importance.max(0.93)).without_words(),
+                        );
                     }
                 }
                 if step.gave == Gave::End {

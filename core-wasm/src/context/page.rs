@@ -232,6 +232,16 @@ impl Entry {
         self
     }
 
+    /// Returns the same entry as one that says nothing beside its request: what was learned from that has a line of its own.
+    pub(super) fn without_words(self) -> Self {
+        Self { words: OnceCell::from(text::Features::default()), keys: Vec::new(), ..self }
+    }
+
+    /// Returns whether this line about the session tells a request.
+    fn is_request(&self) -> bool {
+        self.is_session_line && self.text.starts_with("Asked: ")
+    }
+
     /// Returns the same entry, which tells a result, with what was asked before it. Where there is no room for more, at most `max_chars`
     /// characters of the result are told.
     pub(super) fn behind(mut self, asked: &str, label: Option<&str>, max_chars: usize) -> Self {
@@ -239,6 +249,7 @@ impl Entry {
         let label = label.map(|label| format!("{label}: ")).unwrap_or_default();
         let told = |said: &str| format!("{asked} → {label}{said}");
         let brief = line::brief(&said, max_chars);
+        self.words = OnceCell::from(text::features(&said));
         self.text = told(&said);
         if brief != said {
             self.short = Some(Short { text: told(&brief), weight: self.rank(), whole_weight: Some(self.rank() / 10) });
@@ -447,7 +458,7 @@ impl Page {
 
     /// Adds the entry, or merges it into an entry that already covers it.
     pub(super) fn add(&mut self, kind: SectionKind, mut entry: Entry) {
-        if entry.keys.is_empty() {
+        if entry.keys.is_empty() && !entry.is_request() {
             return;
         }
         entry.text = clean::relative_paths(&entry.text, &self.root);

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::normalize::normalize;
-use super::{Labels, LineRef, SessionMemory};
+use crate::extract::labels::Labels;
+use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::{commands, prose, signs, statement};
 use crate::text;
 

@@ -1,9 +1,9 @@
 //! What a failure teaches once it is over: its cause and its cure.
 
 use super::display::{display_command, failure_text, has_variable, is_whole};
+use super::failure::{Failure, Subject, is_part_of};
 use super::form::{other_path, without_display_options};
 use super::normalize::normalize;
-use super::{Failure, Subject, is_part_of};
 use crate::extract::commands::{self, Class};
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};

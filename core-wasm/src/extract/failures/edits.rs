@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Failures;
 use super::display::failure_text;
+use super::failure::{Failure, Subject};
 use super::normalize::normalize;
-use super::{Failure, Failures, Subject};
 use crate::extract::commands;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};

@@ -4,9 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::display::{display_command, failure_text, is_whole};
+use super::failure::{Failure, Subject};
 use super::normalize::normalize;
-use super::{Failure, Labels, Subject};
 use crate::extract::commands::{self, Class};
+use crate::extract::labels::Labels;
 use crate::extract::memories::SessionMemory;
 use crate::extract::{prose, signs, statement};
 use crate::said_by::SaidBy;

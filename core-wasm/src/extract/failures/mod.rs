@@ -5,6 +5,7 @@ mod cure;
 mod display;
 mod edits;
 mod excused;
+mod failure;
 mod form;
 mod missed;
 mod normalize;
@@ -26,6 +27,7 @@ use cure::is_mistyped_bypass;
 pub(super) use cure::{curing_step, is_bypass};
 use edits::EditTrouble;
 use excused::Excused;
+use failure::{Failure, Subject, is_part_of};
 use missed::Misses;
 use normalize::normalize;
 use pasted::Pasted;
@@ -59,66 +61,6 @@ const MIN_LINE_BYTES: usize = 16;
 const MAX_PASTED: usize = 4;
 /// The maximum number of sentences that the agent said between failure and success.
 const MAX_SENTENCES: usize = 12;
-
-/// What failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Subject {
-    /// A shell command.
-    #[default]
-    Command,
-    /// An edit of a file.
-    Edit,
-}
-
-/// One open failure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of what happened since the failure")]
-pub(super) struct Failure {
-    subject: Subject,
-    /// The command or the file.
-    what: String,
-    /// The line that explains the failure.
-    error: String,
-    source: LineRef,
-    /// How many times it failed.
-    times: u32,
-    /// What the agent has said since then.
-    said: Vec<String>,
-    /// What has been done since then.
-    steps: Vec<String>,
-    /// The number of the turn.
-    turn: u32,
-    /// How many texts the agent has written since then.
-    #[serde(default)]
-    age: u32,
-    /// Whether files were changed since then.
-    #[serde(default)]
-    edited: bool,
-    /// The files that were changed since then.
-    #[serde(default)]
-    edited_files: Vec<String>,
-    /// Whether the user allowed to go past it.
-    #[serde(default)]
-    is_bypass_allowed: bool,
-    /// How the command was written when it failed again, as it would be told. That cures nothing.
-    #[serde(default)]
-    tried: Vec<String>,
-    /// What cured it, as it would be told, if it was closed.
-    #[serde(default)]
-    cured_by: String,
-    /// What the agent said that only the user can do about it.
-    #[serde(default)]
-    needs: String,
-    /// Whether the user has said something since then.
-    #[serde(default)]
-    is_answered: bool,
-    /// Whether no line that it printed explains it: the one that seemed to is printed when it passes, too.
-    #[serde(default)]
-    is_unexplained: bool,
-    /// What the agent said about whose fault it is, if it is not the session's. May be empty.
-    #[serde(default)]
-    excuse: String,
-}
 
 /// All open failures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -555,12 +497,6 @@ fn has_other_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (commands::class(failed), commands::class(later));
     let checks = |class| matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit);
     checks(one) && checks(other) && one != other
-}
-
-/// Returns whether all words of a command stand in another one, which has more.
-fn is_part_of(shorter: &str, longer: &str) -> bool {
-    let (few, many): (Vec<&str>, Vec<&str>) = (shorter.split_whitespace().collect(), longer.split_whitespace().collect());
-    few.len() < many.len() && few.iter().all(|word| many.contains(word))
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::display::{display_command, failure_text, is_whole};
+use super::failure::Failure;
 use super::normalize::normalize;
-use super::{Failure, Labels, LineRef, SessionMemory};
 use crate::extract::commands::{self, Class};
+use crate::extract::labels::Labels;
+use crate::extract::memories::{LineRef, SessionMemory};
 use crate::said_by::SaidBy;
 use crate::text;
 
