@@ -1644,6 +1644,23 @@ fn an_answer_in_own_words_rejects_nothing() {
 }
 
 #[test]
+fn what_a_server_says_that_the_user_answered_is_its_word() {
+    let input = json!({"questions": [{"question": "Where to put the totals?", "options": ["In the cart", "In the order"]}]});
+    let decided = |tool: &str, answer: &str| {
+        let mut script = Script::default();
+        script.human("Move the totals.").tool(tool, &input, &format!("User responses:\n1. {answer}"), false, &json!(null));
+        let outcome = script.outcome();
+        let rules = of_kind(&outcome, "preference").len();
+        let said_by: Vec<String> = of_kind(&outcome, "decision").iter().map(|it| said_by(it).to_owned()).collect();
+        (said_by, rules)
+    };
+    let rule = "In the cart. Never push to the main branch without asking me first.";
+    assert_eq!(decided("mcp__conductor__AskUserQuestion", "In the cart"), (vec!["tool".to_owned()], 0));
+    assert_eq!(decided("mcp__conductor__AskUserQuestion", rule).1, 0);
+    assert_eq!(decided("mcp__other__AskUserQuestion", "In the cart"), (vec![], 0));
+}
+
+#[test]
 fn what_was_typed_first_while_the_agent_was_busy_is_the_request() {
     let queue = |operation: &str, second: u8, content: &str| json!({"type": "queue-operation", "operation": operation, "timestamp": format!("2026-01-02T04:00:0{second}.000Z"), "content": content});
     let mut script = Script::default();

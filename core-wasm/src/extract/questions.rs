@@ -57,6 +57,9 @@ pub(super) struct Question {
     /// What the user wrote beside the option that was chosen. May be empty.
     #[serde(default)]
     pub beside: String,
+    /// Whether a server passed the question on, so that only its word says what the user answered.
+    #[serde(default)]
+    pub is_of_server: bool,
 }
 
 /// The length from which an answer in the user's own words says by itself what it is about, in characters.

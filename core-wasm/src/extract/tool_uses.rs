@@ -47,8 +47,7 @@ pub(super) enum Tool {
 
 impl Tool {
     fn of(name: &str) -> Self {
-        // Editors and other surfaces of the client run its own tools for it. Nobody else's are taken for it: what they return is not the
-        // user's word.
+        // Editors and other surfaces of the client run its own tools for it, as servers.
         let own = ["mcp__acp__", "mcp__conductor__"].iter().find_map(|server| name.strip_prefix(server));
         match own.unwrap_or(name) {
             "Bash" | "PowerShell" | "Shell" => Tool::Shell,
@@ -96,6 +95,11 @@ pub(super) struct ToolUse {
 }
 
 impl ToolUse {
+    /// Returns whether a server ran the tool: what it returns is its word, whatever it says of the user.
+    pub(super) fn is_of_server(&self) -> bool {
+        self.name.starts_with("mcp__")
+    }
+
     /// Returns whether the tool works on what was asked for. A list of tasks only keeps account of it.
     pub(super) fn is_work(&self) -> bool {
         matches!(self.tool, Tool::Shell | Tool::Edit | Tool::Read | Tool::Search | Tool::Agent | Tool::Web)

@@ -30,6 +30,7 @@ impl State {
         settled: &mut Vec<Draft>,
     ) {
         let mut asked = tool_use.questions.clone();
+        asked.iter_mut().for_each(|question| question.is_of_server = tool_use.is_of_server());
         match line.result.and_then(|result| result.get("answers")) {
             Some(answers) => questions::answer(&mut asked, answers),
             None => questions::answer_from_text(&mut asked, &transcript::result_text(content)),
@@ -40,17 +41,19 @@ impl State {
         self.left_unanswered(asked.iter().filter(|question| question.answer.is_empty()).cloned());
         self.divide_turn(&line_ref(line), settled);
         for (number, question) in asked.iter().enumerate() {
-            self.open_points.prompted(&question.answer);
             let piece = format!("- {} → {}", question.text, question.answer);
             self.turn.add(&piece);
-            self.failures.human_said(&question.answer);
+            if !question.is_of_server {
+                self.open_points.prompted(&question.answer);
+                self.failures.human_said(&question.answer);
+            }
             // A typed answer may contain rules that go beyond the question.
-            if question.chosen().is_empty() {
+            if question.chosen().is_empty() && !question.is_of_server {
                 let about = question.short_text();
                 self.record_directives(&question.answer, &about, &line_ref(line), settled);
             }
             let question = question.stated();
-            if question.is_left_to_agent() {
+            if question.is_left_to_agent() && !question.is_of_server {
                 self.awaited.leave_to_agent(question.clone());
             }
             if question.is_decided() {
@@ -166,6 +169,6 @@ fn answered_question(question: &Question, key: String, source: &LineRef, labels:
     let importance = if question.says_little() { 70 } else { 80 };
     // The subject in a word or two tells a question that is asked again.
     let keywords = Some(question.header.clone()).filter(|header| !header.is_empty()).into_iter().collect();
-    let said_by = SaidBy::Agreed;
+    let said_by = if question.is_of_server { SaidBy::Tool } else { SaidBy::Agreed };
     SessionMemory { key, title: what, beside, why, rejected, content, importance, said_by, keywords, ..decision(source) }
 }
