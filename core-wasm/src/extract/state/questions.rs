@@ -30,7 +30,9 @@ impl State {
         settled: &mut Vec<Draft>,
     ) {
         let mut asked = tool_use.questions.clone();
-        asked.iter_mut().for_each(|question| question.is_of_server = tool_use.is_of_server());
+        for question in &mut asked {
+            question.is_of_server = tool_use.is_of_server();
+        }
         match line.result.and_then(|result| result.get("answers")) {
             Some(answers) => questions::answer(&mut asked, answers),
             None => questions::answer_from_text(&mut asked, &transcript::result_text(content)),
