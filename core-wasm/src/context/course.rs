@@ -6,6 +6,7 @@ use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
 use super::line;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
+use crate::extract::course::{END, FIRST, NOTHING, split_quote};
 use crate::text;
 
 /// The length to which a result is shortened if there is something else to tell, in characters.
@@ -14,9 +15,6 @@ const MAX_RESULT_CHARS: usize = 320;
 const MAX_LATEST_CHARS: usize = 900;
 /// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
 const MAX_FOUND: usize = 3;
-
-/// What stands for the first request in the attribute.
-const FIRST: &str = "*";
 
 /// What came of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +61,8 @@ fn steps_without_course(notes: &SessionNotes) -> Vec<Step<'_>> {
 fn step_in(line: &str) -> Option<(Gave, &str)> {
     let (gave, asked) = line.split_once(' ')?;
     let gave = match gave {
-        "end" => Gave::End,
-        "-" => Gave::Nothing,
+        END => Gave::End,
+        NOTHING => Gave::Nothing,
         number => Gave::Result(number.parse().ok()?),
     };
     Some((gave, asked))
@@ -154,15 +152,13 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
 
 /// Returns whether a result quotes the request before it that an earlier step tells.
 fn is_quoted_before(steps: &[Step], said: &str) -> bool {
-    let quoted = said.strip_prefix('“').and_then(|rest| rest.split_once("” → "));
-    let Some((quoted, _)) = quoted else { return false };
+    let Some((quoted, _)) = split_quote(said) else { return false };
     steps.iter().filter_map(|step| step.asked.as_deref()).any(|asked| asked.starts_with(quoted.trim_end_matches('…')))
 }
 
 /// Returns a result without the request that is quoted before it.
 fn without_quote(said: &str) -> &str {
-    let quoted = said.strip_prefix('“').and_then(|rest| rest.split_once("” → "));
-    quoted.map_or(said, |(_, result)| result)
+    split_quote(said).map_or(said, |(_, result)| result)
 }
 
 #[cfg(test)]

@@ -265,8 +265,8 @@ pub(super) fn rejected_in(line: &str) -> &str {
     line.split_once(" (rejected: ").map_or("", |(_, rejected)| rejected.trim_end_matches(')'))
 }
 
-/// Formats a decision as "What — why (rejected: …)", in one line, and an answer as "Question → option: what explains it (rejected: …)". What was chosen stands in full. The reason is told if its first
-/// sentence fits whole. Of what was rejected only the names are told, as many as fit.
+/// Formats a decision as "What — why (rejected: …)", in one line, and an answer as "Question → option: what explains it (rejected: …)".
+/// What was chosen stands in full. The reason is told if its first sentence fits whole. Of what was rejected only the names are told, as many as fit.
 pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
     let mut line = truncate(&with_short_question(&sanitize(what)), MAX_DECISION_CHARS);
     let length = |text: &str| text.chars().count();

@@ -10,14 +10,17 @@ use crate::text;
 const MAX_ASKED_BYTES: usize = 240;
 /// The length of the beginning of a request by which its prompt is known, in bytes.
 const MAX_START_BYTES: usize = 60;
-/// The similarity at which two requests ask for the same.
-const SAME_REQUEST: f32 = 0.6;
 
 /// What stands for the first request, which the notes have in a field of its own.
-const FIRST: &str = "*";
+pub(crate) const FIRST: &str = "*";
 /// What stands for the end of the session, and for no result.
-const END: &str = "end";
-const NOTHING: &str = "-";
+pub(crate) const END: &str = "end";
+pub(crate) const NOTHING: &str = "-";
+
+/// What stands around the words of the user before a result, and between them and what came of them.
+pub(super) const QUOTE: char = '“';
+pub(super) const END_OF_QUOTE: char = '”';
+pub(super) const ARROW: &str = " → ";
 
 /// One request and the place of its result.
 struct Step {
@@ -30,6 +33,7 @@ struct Step {
 /// Returns the steps, one a line: what came of it, and what was asked. `more` are the requests that are told whether something came of
 /// them or not, with their turns, `results` the turns of the results, and `end` the turn of the end, if there is one.
 pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], end: Option<usize>) -> String {
+    let latest = requests::latest_with_turn(state);
     let mut steps: Vec<Step> = Vec::new();
     for (at, turn) in state.results.turns().iter().enumerate() {
         let gave = match results.iter().position(|of| *of == at) {
@@ -37,7 +41,7 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
             None if end == Some(at) => END.to_owned(),
             None => NOTHING.to_owned(),
         };
-        let mut asked = asked_in(state, more, at);
+        let mut asked = asked_in(at, more, latest);
         if turn.asked == state.request && steps.iter().all(|step| step.asked != FIRST) {
             asked.insert(0, FIRST.to_owned());
         } else if gave != NOTHING && !asked.iter().any(|asked| is_said_in(asked, &turn.asked)) {
@@ -51,12 +55,11 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
     steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns what is told of what a turn was asked, in one line each.
-fn asked_in(state: &State, more: &[(usize, String)], at: usize) -> Vec<String> {
-    let of_turn = more.iter().filter(|(of, _)| *of == at).map(|(_, asked)| asked.as_str());
-    let latest = requests::latest(state).filter(|_| requests::turn_of_latest(state) == Some(at));
+/// Returns what is told of what the turn `at` was asked, in one line each.
+fn asked_in(at: usize, more: &[(usize, String)], latest: Option<(usize, &str)>) -> Vec<String> {
+    let all = more.iter().map(|(of, asked)| (*of, asked.as_str())).chain(latest);
     let mut asked: Vec<String> = Vec::new();
-    for said in of_turn.chain(latest).map(text::one_line) {
+    for said in all.filter(|(of, _)| *of == at).map(|(_, asked)| text::one_line(asked)) {
         if !asked.contains(&said) {
             asked.push(said);
         }
@@ -87,8 +90,9 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         // What was asked again is told where it was answered.
         if let Some(last) = asked.last() {
             let words = text::features(last);
-            let is_same =
-                |step: &Step| step.asked == *last || text::similarity(&text::features(&step.asked), &words) >= SAME_REQUEST;
+            let is_same = |step: &Step| {
+                step.asked == *last || text::similarity(&text::features(&step.asked), &words) >= requests::SAME_REQUEST
+            };
             steps.retain(|step| step.gave != NOTHING || step.asked == FIRST || !is_same(step));
         }
         if asked.is_empty() {
@@ -103,6 +107,11 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         let asked = if is_told { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
         steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at });
     }
+}
+
+/// Returns the quoted words of the user before the result of a turn, and the result.
+pub(crate) fn split_quote(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix(QUOTE)?.split_once(&format!("{END_OF_QUOTE}{ARROW}"))
 }
 
 /// Returns whether a request has no result yet, and nothing stands between it and the result.

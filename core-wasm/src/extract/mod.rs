@@ -10,7 +10,7 @@ pub(crate) mod commands;
 pub(crate) mod commits;
 mod compact;
 mod conventions;
-mod course;
+pub(crate) mod course;
 mod evidence;
 pub(crate) mod failures;
 pub(crate) mod files;

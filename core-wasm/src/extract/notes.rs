@@ -2,7 +2,7 @@
 
 use super::clean;
 use super::commits::is_pull_request;
-use super::course;
+use super::course::{self, ARROW, END_OF_QUOTE, QUOTE, split_quote};
 use super::files;
 use super::human;
 use super::labels::Labels;
@@ -48,11 +48,6 @@ const MIN_REST_CHARS: usize = 40;
 
 /// The maximum length of what the agent was at when the session ended, in characters.
 const MAX_STOPPED_CHARS: usize = 200;
-
-/// What stands around the words of the user, and between them and what came of them.
-const QUOTE: char = '“';
-const END_OF_QUOTE: char = '”';
-const ARROW: &str = " → ";
 
 /// The maximum length of what the user said that is told beside a result, in bytes.
 const MAX_SAID_BYTES: usize = 200;
@@ -513,11 +508,6 @@ fn with_user_behind(line: String) -> String {
 /// Returns the result of a turn without the quoted words of the user before it.
 fn without_quote(line: &str) -> &str {
     split_quote(line).map_or(line, |(_, result)| result)
-}
-
-/// Returns the quoted words of the user before the result of a turn, and the result.
-fn split_quote(line: &str) -> Option<(&str, &str)> {
-    line.strip_prefix(QUOTE)?.split_once(&format!("{END_OF_QUOTE}{ARROW}"))
 }
 
 /// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed

@@ -19,7 +19,7 @@ const MAX_PLANNED_CHARS: usize = 400;
 const MIN_REPEATED_CHARS: usize = 60;
 
 /// The similarity at which two requests ask for the same.
-const SAME_REQUEST: f32 = 0.6;
+pub(super) const SAME_REQUEST: f32 = 0.6;
 
 /// The length up to which a prompt that speaks of a commit asks for nothing else, in characters.
 const MAX_RECORD_CHARS: usize = 60;
@@ -73,10 +73,14 @@ struct Asked {
     is_undone: bool,
 }
 
-/// Returns the place of the turn of the latest request.
-pub(super) fn turn_of_latest(state: &State) -> Option<usize> {
+/// Returns the latest request with the place of its turn.
+pub(super) fn latest_with_turn(state: &State) -> Option<(usize, &str)> {
     let latest = latest(state)?;
-    state.results.turns().iter().rposition(|turn| turn.asked == latest)
+    Some((turn_of(latest, state.results.turns())?, latest))
+}
+
+fn turn_of(asked: &str, turns: &[TurnResult]) -> Option<usize> {
+    turns.iter().rposition(|turn| turn.asked == asked)
 }
 
 /// Returns the other requests and corrections with the places of their turns, oldest first. The latest request is among them if another
@@ -84,7 +88,8 @@ pub(super) fn turn_of_latest(state: &State) -> Option<usize> {
 pub(super) fn others(state: &State) -> Vec<(usize, String)> {
     let turns = state.results.turns();
     let mut all: Vec<Asked> = Vec::new();
-    let latest_of = turn_of_latest(state);
+    let latest = latest(state);
+    let latest_of = latest.and_then(|latest| turn_of(latest, turns));
     let mut before_latest = 0;
     // A decision that is only a word of the request does not tell it.
     let decided = |asked: &str| {
@@ -94,7 +99,7 @@ pub(super) fn others(state: &State) -> Vec<(usize, String)> {
     let known = |asked: &str, all: &[Asked]| {
         let words = text::features(asked);
         let is_same = |said: &str| text::similarity(&text::features(said), &words) >= SAME_REQUEST;
-        is_same(&state.request) || latest(state).is_some_and(is_same) || all.iter().any(|known| is_same(&known.said))
+        is_same(&state.request) || latest.is_some_and(is_same) || all.iter().any(|known| is_same(&known.said))
     };
     // What was said to a plan that is still to be carried out belongs to what was asked.
     let is_planned = |at: usize| state.undone.planned_request().is_some() && at + 1 == turns.len();
@@ -128,7 +133,7 @@ pub(super) fn others(state: &State) -> Vec<(usize, String)> {
         (asked.turn, said)
     };
     let mut all: Vec<(usize, String)> = all.into_iter().map(mark).collect();
-    if let (Some(latest), Some(turn), false) = (latest(state), latest_of, is_last) {
+    if let (Some(latest), Some(turn), false) = (latest, latest_of, is_last) {
         all.insert(before_latest, (turn, latest.to_owned()));
     }
     all
