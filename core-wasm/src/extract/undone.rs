@@ -471,9 +471,13 @@ fn named(files: &[&str]) -> String {
     if more == 0 { shown.join(", ") } else { format!("{}, +{more}", shown.join(", ")) }
 }
 
+/// Returns whether a command of a line pushes. Words of the shell may stand before it, and another subcommand may have a message that speaks
+/// of pushing.
 fn is_push(segment: &str) -> bool {
-    let mut words = segment.split_whitespace();
-    words.any(|word| word == "git") && words.any(|word| word == "push")
+    let is_start = |at: &usize| segment[..*at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
+    let start = segment.match_indices("git ").map(|(at, _)| at).find(is_start);
+    let call = start.and_then(|at| commands::git_calls_anywhere(&segment[at..]).into_iter().next());
+    call.is_some_and(|call| call.subcommand == "push")
 }
 
 /// Returns whether a prompt is a command of the client's, which is no request: "/compact".
@@ -509,6 +513,8 @@ mod tests {
         undone.remotes_named("git remote -v", "");
         assert_eq!(state(&undone), "", "there is nowhere to push to");
         undone.remotes_named("git remote add origin /srv/shop.git", "");
+        undone.command_passed("git commit -m \"$(cat <<'EOF'\nGive git another push path\nEOF\n)\"");
+        assert_eq!(undone.push(), Push::Missing, "a message that speaks of pushing");
         undone.command_passed("git status && git push -u origin main");
         assert_eq!(state(&undone), "");
         undone.file_changed("a.ts");
