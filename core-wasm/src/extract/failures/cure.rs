@@ -45,7 +45,9 @@ impl Failure {
     fn names_purpose(&self, said: &str) -> bool {
         let lower = said.to_lowercase();
         let class = commands::class(&self.what);
-        let says = |word: &&str| text::contains(&lower, word);
+        // Code has hooks too, so they count only if one failed.
+        let is_of_hook = || self.error.to_lowercase().contains("hook");
+        let says = |word: &&str| text::contains(&lower, word) && (**word != *"hook" || is_of_hook());
         self.subject == Subject::Command && SUBJECTS.iter().any(|(of, words)| *of == class && words.iter().any(says))
     }
 
@@ -61,6 +63,20 @@ impl Failure {
     /// Returns whether a sentence has a name or two words of the error.
     fn is_error_in(&self, cause: &str) -> bool {
         shares_words(&self.error, cause)
+    }
+
+    /// Records that it failed with another error. What was said of the one before is not why, unless it names the new one too, or both are
+    /// of a kind: "--- FAIL: one", "--- FAIL: two".
+    pub(super) fn meets(&mut self, newer: &Failure) {
+        let kind = |error: &str| error.split_whitespace().next().map(str::to_owned);
+        if kind(&self.error) != kind(&newer.error) {
+            self.said.retain(|said| shares_words(&newer.error, said));
+            if !shares_words(&newer.error, &self.excuse) {
+                self.excuse.clear();
+            }
+            self.what.clone_from(&newer.what);
+            self.age = 0;
+        }
     }
 
     /// Returns whether a remark on the blanks of a file is about this failed edit and not about another of `edits`.
@@ -149,16 +165,17 @@ impl Failure {
             && !text::contains_words(&self.error.to_lowercase(), "fail")
             && (prose::cause_weight(&cause) >= MIN_RULE_WEIGHT || self.names_purpose(&cause))
             && (tells_rule(&cause) || tells_rule(&self.error) || commands::is_environment(&self.error));
+        let is_of_machine = commands::is_environment(&self.error);
+        let is_test = commands::class(&self.what) == Class::Test;
         if fix.is_empty()
-            && is_rule
+            && (is_rule || (is_of_machine && !is_test && !cause.is_empty()))
             && let Some(file) = self.mended_file(&cause)
         {
             fix = labels.changed_file.replace("{}", &format!("`{file}`"));
         }
         // If no file was changed, the code was not at fault: how the command was run was, or what it found.
         let is_cured_elsewhere = !self.edited && !fix.is_empty();
-        let environment =
-            is_cured_elsewhere || commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
+        let environment = is_cured_elsewhere || is_of_machine || commands::class(&self.what) == Class::Commit;
         // A hook that names its rule or its cure says all that the next commit needs.
         let is_of_rule = is_commit && commands::names_rule(&self.error) && !is_bypass(&fix);
         let explains_itself = is_of_rule || (is_commit && commands::has_advice(&self.error));
@@ -179,7 +196,8 @@ impl Failure {
             (false, true) => return None,
         };
         // It passes now. Without a cure it teaches nothing, unless the environment may fail again for the cause that was named.
-        let is_environmental = commands::is_environment(&self.error) && !cause.is_empty();
+        let is_mended = || self.edited && (is_test || self.edited_files.iter().any(|file| names_path(&cause, file)));
+        let is_environmental = is_of_machine && !cause.is_empty() && !is_mended();
         if fix.is_empty() && !is_environmental && !explains_itself {
             return None;
         }

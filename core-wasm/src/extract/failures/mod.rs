@@ -51,6 +51,8 @@ const MAX_STEPS: usize = 8;
 /// Up to how many texts after a failure may name its cause, and after how many the failure is dropped.
 const MAX_CAUSE_AGE: u32 = 8;
 const MAX_AGE: u32 = 30;
+/// The length up to which the text right after a failure is about that, in bytes.
+const MAX_REMARK_BYTES: usize = 600;
 /// The same for what an edit found in its file.
 const MAX_EDIT_CAUSE_AGE: u32 = 3;
 /// The maximum number of reworded commands to keep.
@@ -159,6 +161,10 @@ impl Failures {
             return past.fix_memory(None, labels);
         }
         if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
+            if is_other && !known.error.is_empty() {
+                push_bounded(&mut known.tried, display_command(&known.what), MAX_STEPS);
+                known.meets(&failure);
+            }
             error.clone_into(&mut known.error);
         }
         None
@@ -193,8 +199,8 @@ impl Failures {
             if let Some(needs) = needs.as_ref().filter(|_| !failure.is_answered && failure.age <= MAX_CAUSE_AGE) {
                 needs.clone_into(&mut failure.needs);
             }
-            // Later texts are about something else, unless they name what failed.
-            let is_next = failure.age == 1;
+            // Later texts are about something else, unless they name what failed, and so is most of a summary.
+            let is_next = failure.age == 1 && said.len() <= MAX_REMARK_BYTES;
             for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
                 let is_of_other = failure.subject == Subject::Edit && !failure.is_meant_by(cause, &edits);
                 if !is_of_other && (is_next || failure.is_subject_of(cause)) {

@@ -504,6 +504,55 @@ fn a_later_fault_of_the_code_is_not_the_cause_of_a_missing_program() {
 }
 
 #[test]
+fn what_was_said_of_one_error_is_not_why_another_came() {
+    let caused = |first: &str, second: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run test till", first);
+        failures.agent_said("The tests fail because the key of the drawer is locked by `openVault`.");
+        fail(&mut failures, "npm run test till slip", second);
+        failures.drafts(english()).map(|draft| draft.content).find(|said| said.contains("fails"))
+    };
+    assert_eq!(caused("--- FAIL: TestDrawer", "pattern ./slip: no such file or directory"), None);
+    let told = caused("--- FAIL: TestDrawer", "--- FAIL: TestSlip").unwrap();
+    assert!(told.starts_with("`npm run test till` fails: --- FAIL: TestSlip. Cause: "), "of a kind: {told}");
+    let told = caused("--- FAIL: TestDrawer", "panic: openVault is locked").unwrap();
+    assert!(told.starts_with("`npm run test till slip` fails: panic: openVault is locked. Cause: "), "{told}");
+}
+
+#[test]
+fn what_a_summary_lists_of_other_things_is_no_cause() {
+    let caused = |said: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "git commit -m a", "error: failed to fill whole buffer");
+        failures.agent_said(said);
+        failures.drafts(english()).any(|draft| draft.content.contains("fails"))
+    };
+    let other = "The drawer opens twice because `openDrawer` counts from one.";
+    assert!(caused(other), "a remark right after it");
+    let summary =
+        format!("{other}\n\n{}", "- The slip is printed below the sum of the coins, and folded once.\n".repeat(10));
+    assert!(!caused(&summary));
+    let of_code = summary.replace("because `openDrawer` counts", "because the hook `useDrawer` counts");
+    assert!(!caused(&of_code), "a hook of the code");
+}
+
+#[test]
+fn a_check_that_passes_once_the_file_of_its_cause_was_changed_does_not_fail_any_more() {
+    let told = |edited: &[&str]| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run typecheck", "error TS2307: Cannot find module '@shop/till'");
+        failures
+            .agent_said("The root cause: `cart/tsconfig.json` must point to what is only there once the till was built.");
+        edited.iter().for_each(|file| failures.file_changed(file));
+        failures.command_passed("npm run typecheck", english()).into_iter().next().map(|cure| cure.content)
+    };
+    assert!(told(&["cart/tsconfig.json"]).unwrap().ends_with("Fixed by: a change of `cart/tsconfig.json`"));
+    let both = told(&["cart/tsconfig.json", "till/tsconfig.json"]).unwrap();
+    assert!(both.ends_with("Fixed by: a change of `cart/tsconfig.json`"), "{both}");
+    assert!(told(&[]).is_some_and(|told| !told.contains("a change of")), "it may fail again");
+}
+
+#[test]
 fn an_option_that_is_only_left_out_teaches_nothing() {
     assert_eq!(cured("fatal: unrecognized argument: --no-cart", false, "git show --no-cart HEAD", "git show HEAD"), None);
     let error = "error: unknown option --no-cart";
