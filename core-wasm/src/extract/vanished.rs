@@ -438,12 +438,18 @@ fn taken_out(lower: &str) -> impl Iterator<Item = u32> {
 pub(super) fn files_in(said: &str) -> impl Iterator<Item = &str> {
     let is_end =
         |c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | '"' | '\'' | ',' | ';' | ':' | '*' | '[' | ']');
-    said.split(is_end).map(|word| word.trim_matches('.').trim_start_matches("./")).filter(|word| {
+    said.split(is_end).map(without_dots).filter(|word| {
         let Some((stem, end)) = word.rsplit_once('.') else { return false };
         let is_file = (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let is_own = word.contains('/') || !COMMON_FILES.contains(&stem.to_lowercase().as_str());
         is_file && !stem.is_empty() && end.bytes().any(|byte| byte.is_ascii_alphabetic()) && is_own
     })
+}
+
+/// Returns a word without the dots around it. One before a hidden file or folder is part of the name.
+fn without_dots(word: &str) -> &str {
+    let word = word.trim_end_matches('.').trim_start_matches("./");
+    if word.starts_with("..") { word.trim_start_matches('.') } else { word }
 }
 
 /// Returns the names that stand in code, each with its bytes in the text: the first word between backticks.
@@ -625,6 +631,8 @@ mod tests {
             assert!(!vanished.overtakes(kept, 2), "{kept}");
         }
         assert!(!vanished.overtakes("Deleted docs/till-plan.md.", 3));
+        vanished.file_deleted(".notes/till.md", 3);
+        assert!(vanished.overtakes("Created `.notes/till.md` - all the steps.", 2), "in a hidden folder");
         vanished.file_written("docs/till-plan.md");
         assert!(!vanished.overtakes("Created `docs/till-plan.md`.", 2));
     }

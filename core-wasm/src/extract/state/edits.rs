@@ -314,8 +314,10 @@ impl State {
         if is_deleted {
             self.taken_back.edited(path, self.turns, self.own_commits());
         }
-        // A copy outside of the project may have the name of a file inside.
-        if is_deleted && !clean::is_outside(path) {
+        // A copy outside of the project may have the name of a file inside, and a hidden file that the session did not make may only be state
+        // that comes back.
+        let is_state = path.starts_with('.') && !self.files.is_own(path);
+        if is_deleted && !clean::is_outside(path) && !is_state {
             self.vanished.file_deleted(path, self.turns);
         } else {
             self.vanished.file_removed(path, self.turns);
