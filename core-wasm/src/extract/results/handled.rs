@@ -3,6 +3,7 @@
 use super::subject::Subject;
 use super::turn_result::TurnResult;
 use super::{Place, Results};
+use crate::extract::options;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{Form, Statement, Voice};
@@ -13,6 +14,8 @@ const MIN_NAMES: usize = 1;
 const MIN_WORDS: usize = 3;
 /// The number of words from which on a heading says what was found below it: "The total is never rounded".
 const MIN_TITLE_WORDS: usize = 4;
+/// Within how many turns a prompt may pick items of a list.
+const MAX_ASIDES: usize = 3;
 
 impl Results {
     /// Returns what turns without work found and advised, and later ones did something about. If a heading says what was found, all that
@@ -51,6 +54,35 @@ impl Results {
     }
 }
 
+impl Results {
+    /// Returns the items of an answer without work that the user picked, and what stands below them, once the turn that was asked for them
+    /// changed files.
+    pub(super) fn picked(&self) -> Vec<Place> {
+        let mut all = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| has_done(turn)) {
+            let picks = options::picks_behind(&turn.asked);
+            let is_pick = |it: &&Statement| it.is_of_agent() && picks.iter().any(|pick| is_below(it, pick));
+            // What the user asked about the list in between is no other list.
+            let offers = |&before: &usize| self.turns[before].statements.iter().filter(is_pick).count() >= picks.len();
+            let Some(list) = (0..at).rev().take(MAX_ASIDES).find(offers).filter(|_| !picks.is_empty()) else { continue };
+            if !self.turns[list].has_work() {
+                let statements = self.turns[list].statements.iter().enumerate();
+                all.extend(statements.filter(|(_, it)| is_pick(it)).map(|(number, _)| (list, number)));
+            }
+        }
+        all
+    }
+}
+
+/// Returns whether a statement is the item of a list with that name in lower case, or stands below it.
+fn is_below(statement: &Statement, name: &str) -> bool {
+    let begins = |said: &str| {
+        let bare = said.trim_start_matches(|c: char| !c.is_alphabetic() && c != '`').to_lowercase();
+        bare.starts_with(name)
+    };
+    begins(&statement.text) || begins(&statement.heading)
+}
+
 /// Returns the heading that a statement is, or that stands above it.
 fn title_of(statement: &Statement) -> &str {
     if statement.form == Form::Heading { &statement.text } else { &statement.heading }
@@ -60,6 +92,11 @@ fn is_title(heading: &str) -> bool {
     heading.split_whitespace().count() >= MIN_TITLE_WORDS
 }
 
+/// Returns whether a turn changed files, and its changes were not taken back.
+fn has_done(turn: &TurnResult) -> bool {
+    turn.edited && !turn.reverted && !turn.is_taken_back
+}
+
 /// Returns what a turn that changed files says it did, one subject a statement.
 fn deeds(turn: &TurnResult) -> Vec<Subject> {
     let is_deed = |it: &&Statement| {
@@ -67,7 +104,7 @@ fn deeds(turn: &TurnResult) -> Vec<Subject> {
         it.voice == Voice::Commit
             || (it.voice == Voice::Answer && (standing::tells_work(&lower) || standing::says_mended(&lower)))
     };
-    if !turn.edited || turn.reverted || turn.is_taken_back {
+    if !has_done(turn) {
         return Vec::new();
     }
     turn.statements.iter().filter(|it| !puts_off(it)).filter(is_deed).map(Subject::with_plain_words).collect()

@@ -320,7 +320,9 @@ impl Results {
     /// told because it held only on the way.
     pub(super) fn told(&self, labels: &Labels) -> (Vec<(usize, String)>, Vec<usize>) {
         let amended = self.amendments();
-        let overtaken = [self.taken_back(), self.other_causes(), self.superseded(), self.refuted(), self.handled()].concat();
+        let overtaken =
+            [self.taken_back(), self.other_causes(), self.superseded(), self.refuted(), self.handled(), self.picked()]
+                .concat();
         let holds = |&(turn, number): &Place| {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))

@@ -44,6 +44,7 @@ impl Results {
             let plan = work.filter(|work| work.carries_plan || turn.is_refused).map(TurnResult::names);
             let is_first = !self.turns[..at].iter().any(TurnResult::has_work);
             let is_taken_up = !turn.has_work() && later.first().is_some_and(carries_out_offer);
+            let is_published_later = later.iter().any(|later| later.committed);
             let is_recounted = last_count.is_some_and(|last| last > at);
             let passes_later =
                 last_success.is_some_and(|last| last.0 > at && last_failure.is_none_or(|failed| failed < last));
@@ -56,6 +57,7 @@ impl Results {
                 plan.as_ref().is_some_and(|work| is_of_plan(it, turn, work, is_first))
                     || (is_taken_up && is_fault(it, || is_in(&Subject::of_statement(it), subject(at + 1))))
                     || (!turn.has_work() && is_step(it) && works_on(it))
+                    || (is_published_later && says_unpublished(it))
                     || (is_recounted && counts_checks(it))
                     || (fails_later && only_says_passing(it))
                     || (passes_later && tells_failure(it))
@@ -161,6 +163,21 @@ fn is_fault(statement: &Statement, is_of_next: impl FnOnce() -> bool) -> bool {
 /// Returns whether a statement says what to do: "Add a field to the slip".
 fn is_step(statement: &Statement) -> bool {
     matches!(statement.form, Form::Item | Form::Heading) && signs::is_imperative(&statement.text.to_lowercase())
+}
+
+/// Returns whether a statement says that the work is still to be committed, pushed or merged.
+fn says_unpublished(statement: &Statement) -> bool {
+    const VERBS: [&str; 3] = ["commit", "push", "merge"];
+    const WHAT: [&str; 8] = ["the", "these", "this", "your", "it", "and", "all", "to"];
+    const STEPS: [&str; 5] =
+        ["create a pr", "create a pull request", "open a pr", "open a pull request", "get these changes onto"];
+    let lower = statement.text.to_lowercase();
+    let orders = || {
+        let mut words = lower.split_whitespace();
+        words.next().is_some_and(|verb| VERBS.contains(&verb)) && words.next().is_some_and(|what| WHAT.contains(&what))
+    };
+    let is_step = || statement.form == Form::Item && (orders() || STEPS.iter().any(|step| lower.starts_with(step)));
+    signs::is_about_pushing(&lower) || is_step()
 }
 
 /// Returns whether a statement of an answer says that checks fail.

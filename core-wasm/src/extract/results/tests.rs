@@ -560,6 +560,34 @@ fn a_fault_is_not_told_once_a_later_turn_mended_it() {
 }
 
 #[test]
+fn an_item_that_the_user_picked_goes_once_the_work_is_done() {
+    let found = "1. Date of the slip: it has none at night.\n2. Lock of the drawer: it stays open at noon.";
+    let told = |picked: &str, edited: bool| {
+        let mut results = Results::default();
+        results.push(turn(found, ""));
+        let work = turn("`printSlip()` writes the day above the sum of the coins.", "");
+        results.push(TurnResult { asked: picked.to_owned(), edited, ..work });
+        results.picked().len()
+    };
+    assert_eq!(told("do 1 (\"Date of the slip\")", true), 1);
+    assert_eq!(told("do 1 and 2 (\"Date of the slip\"; \"Lock of the drawer\")", true), 2);
+    assert_eq!(told("do 1 (\"Date of the slip\")", false), 0, "nothing was changed");
+    assert_eq!(told("do it", true), 0);
+}
+
+#[test]
+fn what_is_to_be_committed_is_not_told_once_it_was() {
+    let told = |committed: bool| {
+        let mut results = Results::default();
+        let steps = "- Commit the slip and open a pull request\n- Commit `a1` has the sum\n- Get these changes onto `main`";
+        results.push(TurnResult { edited: true, ..turn(steps, "") });
+        results.push(TurnResult { committed, ..turn("The slip has a date.", "") });
+        results.superseded().len()
+    };
+    assert_eq!((told(false), told(true)), (0, 2));
+}
+
+#[test]
 fn promises_options_and_null_reports_are_not_told_of_an_earlier_turn() {
     let mut results = Results::default();
     let promises = "Once the push lands I'll patch the deployment of the shop. I'd need to add `nv_create` to the menu of tools.\n\n\
