@@ -82,6 +82,21 @@ impl Evidence {
         }
     }
 
+    /// Records what the user said, who may show what a run of a new script printed: "[test:till] $ go test ./till".
+    pub(super) fn user_said(&mut self, prompt: &str) {
+        if self.new_scripts.is_empty() {
+            return;
+        }
+        let trim = |word: &'_ str| word.trim_matches(['[', ']', '`']).to_owned();
+        let is_run = |line: &&str| line.trim_start().starts_with(['[', '$', '>', '%', '❯']);
+        let runs = prompt.lines().filter(is_run).flat_map(|line| line.split_whitespace().map(trim));
+        let runs: Vec<String> = runs.filter(|word| self.new_scripts.contains(word)).collect();
+        if !runs.is_empty() {
+            self.new_scripts.retain(|script| !runs.contains(script));
+            self.ran();
+        }
+    }
+
     /// Records a change of code outside of the project's folder, such as in another checkout.
     pub(super) fn changed_elsewhere(&mut self) {
         self.checks_aged(true);
@@ -476,6 +491,11 @@ mod tests {
         assert_eq!(items(&evidence), ["written and never run: test:drawer"]);
         evidence.scripts_written("/shop/mise.toml", &[line(false, r#"[tasks."test:drawer"]"#)]);
         assert!(items(&evidence).is_empty(), "it is gone");
+        evidence.scripts_written("/shop/mise.toml", &[line(true, r#"[tasks."test:lamp"]"#)]);
+        evidence.user_said("run test:lamp when you are done");
+        assert!(evidence.new_scripts.contains(&"test:lamp".to_owned()), "that only asks for it");
+        evidence.user_said("[test:lamp] $ go test ./lamp\n--- FAIL: TestLamp");
+        assert!(!evidence.new_scripts.contains(&"test:lamp".to_owned()), "the user ran it");
     }
 
     #[test]

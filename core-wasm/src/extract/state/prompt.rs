@@ -46,6 +46,7 @@ impl State {
         if !is_from_program && (human::speaks_of_pushed_work(&prompt) || human::speaks_of_own_commit(&prompt)) {
             self.undone.pushed_by_others();
         }
+        self.evidence.user_said(&prompt);
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
         self.request_of_prompt(&prompt, &title, substantive);
