@@ -7,6 +7,7 @@ use super::line;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
 use crate::extract::clean;
+use crate::extract::commits::is_pull_request;
 use crate::extract::files::{is_document, is_generated};
 use crate::extract::labels;
 use crate::text;
@@ -37,6 +38,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         }
     });
     let state: Vec<String> = state.into_iter().chain(size).chain(pull_request).collect();
+    let state_alone = state.join("; ");
     let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
     let removed: Vec<usize> = places(notes, "removed-files").collect();
     let own: Vec<String> = notes.changes.iter().map(|change| page.path(&change.path)).collect();
@@ -50,7 +52,9 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     // A script in a temporary folder is gone tomorrow, and the client keeps its own notes.
     let is_passing = |path: &str| is_temporary(path) || path.contains("/.claude/projects/");
     changes.retain(|file| !file.is_outside || !file.is_removed);
-    if changes.iter().any(|file| !file.is_outside) {
+    // What is committed is none of these.
+    let is_committed = || attribute(notes, "commit-state").is_some() && notes.commits.iter().any(|it| !is_pull_request(it));
+    if changes.iter().any(|file| !file.is_outside) || is_committed() {
         changes.retain(|file| !file.is_outside || !is_passing(&file.change.path));
     }
     changes.sort_by_key(FileChange::rank);
@@ -65,6 +69,8 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     items.truncate(count);
     let more = (changes.len() > count).then(|| format!("+{}", changes.len() - count));
     let files = joined(&items, &changes, more);
+    let (label, files) =
+        if items.is_empty() && !notes.changes.is_empty() { ("Files".to_owned(), state_alone) } else { (label, files) };
     page.add(kind, Entry::result_line(&label, &files, 0.9));
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not edited by the agent", &left_out, 0.88));
