@@ -933,7 +933,8 @@ fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
         ..empty_notes()
     };
     let lines = lines_about(notes.clone());
-    let state = format!("(tests: 1219 pass, 0 fail; lint: pass; pushed to `cart`; PR #37 (open) \"Show the cart\": {url})");
+    let state =
+        format!("(tests: 1219 pass, 0 fail; lint: pass; pushed to `cart`; PR #37 (opened) \"Show the cart\": {url})");
     assert!(lines.contains(&format!("- Outcome: The cart is guarded. {state}")), "{lines:#?}");
     let asked = ["- Asked: Guard the cart", "- Asked: round the totals, too"];
     assert!(asked.iter().all(|asked| lines.iter().any(|line| line == asked)), "{lines:#?}");
@@ -970,6 +971,13 @@ fn each_request_stands_before_what_came_of_it() {
     ];
     let at = lines.iter().position(|line| line == told[0]).unwrap_or_else(|| panic!("{lines:#?}"));
     assert_eq!(lines[at..at + told.len()], told);
+
+    let mut marked = notes.clone();
+    marked.attributes.extend([("found".to_owned(), "0".to_owned()), ("found-before-work".to_owned(), "0".to_owned())]);
+    marked.attributes.retain(|(name, value)| name != "found" || value == "0");
+    let lines = lines_about(marked);
+    let found = "- Asked: Draw the slip → found before the later work: The slip is drawn by the till";
+    assert!(lines.iter().any(|line| line.starts_with(found)), "{lines:#?}");
 
     // A rule is told once, and an answer without its request says only what it is.
     let rule = "fold the slip, too";
@@ -1018,8 +1026,13 @@ fn temporary_files_are_told_only_if_there_are_no_others() {
         pending: strings(["The probe ran.", "Could not run it on arm, because there is no such machine here."]),
         ..empty_notes()
     };
-    let lines = lines_about(notes);
+    let lines = lines_about(notes.clone());
     assert!(lines.contains(&"- Files: /tmp/probe.sh (+9)".to_owned()), "{lines:#?}");
+    let mut committed = notes.clone();
+    committed.commits = strings(["Draw the slip"]);
+    committed.attributes = vec![("commit-state".to_owned(), "not pushed".to_owned())];
+    let told = lines_about(committed);
+    assert!(told.contains(&"- Files: not pushed".to_owned()), "what was committed is no temporary file: {told:#?}");
     let undone = "- Left undone: Could not run it on arm, because there is no such machine here.";
     assert!(lines.contains(&undone.to_owned()), "what the outcome says is not told twice: {lines:#?}");
 }

@@ -1992,6 +1992,7 @@ fn only_the_latest_findings_are_kept() {
         .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.");
     let outcome = script.outcome();
     assert_eq!(attribute(&outcome, "found"), "0 1 2");
+    assert_eq!(attribute(&outcome, "found-before-work"), "0 1 2");
     let done = outcome.notes.done;
     assert!(done[0].contains("`readScale()`") && done[2].contains("`isDark()`"), "{done:?}");
 }

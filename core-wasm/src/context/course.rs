@@ -72,7 +72,7 @@ fn step_in(line: &str) -> Option<(Gave, &str)> {
 /// number of the others that are told.
 pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_steps: usize, add_end: impl Fn(&mut Page)) {
     let of_kind = |name| -> Vec<usize> { places(notes, name).collect() };
-    let (found, documented) = (of_kind("found"), of_kind("documented"));
+    let (found, documented, before_work) = (of_kind("found"), of_kind("documented"), of_kind("found-before-work"));
     let has_end = !notes.outcome.trim().is_empty();
     let early_found = &found[..found.len().saturating_sub(MAX_FOUND)];
     let is_told = |step: &Step| match (step.gave, step.asked.as_deref()) {
@@ -105,6 +105,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     () if is_proposed => "Then proposed, not done",
                     () if documented.contains(&number) => "Documented",
                     () if !found.contains(&number) => "Did",
+                    () if before_work.contains(&number) => "Found before the later work",
                     () if is_over => "Then",
                     () => "Found",
                 };
@@ -117,6 +118,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                         let label = match label {
                             "Documented" => Some("documented"),
                             "Then proposed, not done" => Some("proposed, not done"),
+                            "Found before the later work" => Some("found before the later work"),
                             _ => None,
                         };
                         let begin = asked.map_or_else(|| request.text().to_owned(), |asked| format!("Asked: {asked}"));

@@ -328,7 +328,8 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
     let state = match (is_merged, is_draft(notes, &number)) {
         (true, _) => "merged",
         (false, true) => draft,
-        (false, false) => "open",
+        // Somebody may have merged it since then.
+        (false, false) => "opened",
     };
     let mut text = format!("PR #{number} ({state})");
     let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));

@@ -117,6 +117,10 @@ pub(super) fn notes(state: &State) -> SessionNotes {
             attributes.push((name.to_owned(), own.join(" ")));
         }
     }
+    let before_work = before_work(state, &results, &of_turns, &given, left_out);
+    if !before_work.is_empty() {
+        attributes.push(("found-before-work".to_owned(), before_work.join(" ")));
+    }
     if since > 0 {
         attributes.push(("since".to_owned(), since.to_string()));
         if results.last().is_some_and(|said| is_left_proposed(&state.open_question, said)) {
@@ -159,6 +163,21 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         errors: state.failures.errors(state.turns),
         attributes,
     }
+}
+
+/// Returns the places of the results that were only found before files were changed, without the first `left_out`. What an answer says was
+/// done is none, nor is that of a turn which may have done something beside files.
+fn before_work(state: &State, results: &[String], of: &[usize], given: &[Given], left_out: usize) -> Vec<String> {
+    let turns = state.results.turns();
+    let is_before = |turn: usize| turns[turn + 1..].iter().any(|later| later.edited && !later.is_taken_back);
+    let is_found = |at: &usize| {
+        let tells_deed = || {
+            let said = text::sentences(&without_quote(&results[*at]).to_lowercase()).into_iter().next().unwrap_or_default();
+            [" - ", " — "].iter().any(|mark| said.split(mark).any(standing::is_own_deed))
+        };
+        given[*at] == Given::Finding && !turns[of[*at]].acted && is_before(of[*at]) && !tells_deed()
+    };
+    (left_out..results.len()).filter(is_found).map(|at| (at - left_out).to_string()).collect()
 }
 
 /// Returns what stands behind the first request: the title of the issue or pull request that it is about. May be empty.
