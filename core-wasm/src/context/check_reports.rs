@@ -90,11 +90,24 @@ pub(super) fn without_reports<'a>(said: &'a str, evidence: &[&str], not_run: &st
         .map(|(name, names)| if name == not_run { names } else { name })
         .collect();
     let sentences = text::sentences(said);
-    let kept: Vec<&str> =
-        sentences.iter().map(String::as_str).filter(|sentence| !is_known_report(sentence, &known)).collect();
+    let kept: Vec<Cow<str>> = sentences.iter().filter_map(|sentence| without_items(sentence, &known)).collect();
+    let is_whole = kept.len() == sentences.len() && kept.iter().all(|it| matches!(it, Cow::Borrowed(_)));
     // What stood before the dash of a commit may be gone.
     let rest = || kept.join(" ").trim_start_matches("— ").to_owned();
-    if kept.is_empty() || kept.len() == sentences.len() { said.into() } else { rest().into() }
+    if kept.is_empty() || is_whole { said.into() } else { rest().into() }
+}
+
+/// Returns a sentence without those items of its list that only report checks which are among the known ones. None if that is all it says.
+fn without_items<'a>(sentence: &'a str, known: &[&str]) -> Option<Cow<'a, str>> {
+    let items = || sentence.split("; ");
+    let kept: Vec<&str> = items().filter(|item| !is_known_report(item, known)).collect();
+    let last = kept.last()?;
+    let is_open = |items: &[&str]| items.concat().matches('(').count() != items.concat().matches(')').count();
+    if kept.len() == items().count() || is_open(&kept) {
+        return Some(sentence.into());
+    }
+    let end = if last.ends_with(['.', '!', '?', '。']) { "" } else { "." };
+    Some(format!("{}{end}", kept.join("; ")).into())
 }
 
 /// Returns whether a sentence only reports checks that passed, all of which are among the known ones.
@@ -134,6 +147,10 @@ mod tests {
             assert_eq!(without_reports(kept, &evidence), kept);
         }
         assert_eq!(without_reports("Lint is clean. The till rounds up.", &[]), "Lint is clean. The till rounds up.");
+        let list = "The till rounds up; All existing tests pass; Lint is clean.";
+        assert_eq!(without_reports(list, &evidence), "The till rounds up.", "items of a list");
+        let aside = "The till rounds up (two coins; lint is clean).";
+        assert_eq!(without_reports(aside, &evidence), aside);
     }
 
     #[test]

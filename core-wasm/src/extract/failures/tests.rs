@@ -543,7 +543,9 @@ fn a_check_that_passes_once_the_file_of_its_cause_was_changed_does_not_fail_any_
         fail(&mut failures, "npm run typecheck", "error TS2307: Cannot find module '@shop/till'");
         failures
             .agent_said("The root cause: `cart/tsconfig.json` must point to what is only there once the till was built.");
-        edited.iter().for_each(|file| failures.file_changed(file));
+        for file in edited {
+            failures.file_changed(file);
+        }
         failures.command_passed("npm run typecheck", english()).into_iter().next().map(|cure| cure.content)
     };
     assert!(told(&["cart/tsconfig.json"]).unwrap().ends_with("Fixed by: a change of `cart/tsconfig.json`"));
