@@ -1,9 +1,11 @@
 //! The course of a session: what was asked in its turns, in their order, and which result came of each.
 
+use super::commits;
 use super::human;
 use super::requests;
 use super::results::TurnResult;
 use super::state::State;
+use super::undone::Push;
 use crate::text;
 
 /// The maximum length of a request beside its result, in bytes.
@@ -52,6 +54,7 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
     if steps.iter().all(|step| step.asked != FIRST) {
         steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
     }
+    steps.extend(last_chore(state, &steps));
     steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
 }
 
@@ -83,7 +86,12 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         }
         // "Yes" belongs to what was asked right before it.
         let consents = turns[at].consents || human::is_consent(&turns[at].asked);
-        let before = steps.len().checked_sub(1).filter(|&before| steps[before].turn + 1 == at && consents);
+        // A comment or an issue that was written for it is another thing.
+        let has_own = |turn: &TurnResult| turn.acted && !turn.has_work();
+        let before = steps
+            .len()
+            .checked_sub(1)
+            .filter(|&before| consents && steps[before].turn + 1 == at && !has_own(&turns[steps[before].turn]));
         if let Some(before) = before.filter(|&before| asked.is_empty() && has_room(steps, before, gave)) {
             return gave.clone_into(&mut steps[before].gave);
         }
@@ -107,6 +115,49 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         let asked = if is_told { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
         steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at });
     }
+}
+
+/// Returns the request to commit or to push with which the session ended, and what became of it, unless it is told already or has no
+/// answer.
+fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
+    let at = state.results.turns().len().checked_sub(1)?;
+    let turn = &state.results.turns()[at];
+    let asked = turn.asked.as_str();
+    let said = |step: &Step| if step.asked == FIRST { state.request.clone() } else { step.asked.clone() };
+    let is_told = || steps.iter().map(said).any(|said| !said.is_empty() && is_said_in(&said, asked));
+    let is_chore = human::speaks_of_recording(asked) || requests::publishes(asked);
+    if !is_chore || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
+        return None;
+    }
+    let became = recorded(state, turn);
+    let arrow = if became.is_empty() { "" } else { ARROW };
+    let asked = format!("{}{arrow}{became}", text::clip(&text::one_line(asked), MAX_ASKED_BYTES));
+    Some(Step { asked, gave: NOTHING.to_owned(), turn: at })
+}
+
+/// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known.
+fn recorded(state: &State, turn: &TurnResult) -> String {
+    const PUSHES: [&str; 5] = ["push", "pushed", "푸시", "プッシュ", "推送"];
+    let labels = state.labels();
+    let lower = turn.asked.to_lowercase();
+    let publishes = requests::publishes(&lower);
+    let wants_push = publishes || text::contains_any_words(&lower, &PUSHES);
+    let opened = state.commits.iter().rev().find_map(|line| commits::pull_request_number(line)).filter(|_| publishes);
+    let is_left = || {
+        let files: Vec<&str> = state.files.paths().collect();
+        state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
+    };
+    let told = match (turn.committed, state.undone.push()) {
+        (true, Push::Made) if wants_push => vec![labels.is_committed, labels.pushed],
+        (true, Push::Missing) => vec![labels.not_pushed],
+        (true, _) => vec![labels.is_committed],
+        (false, Push::Made) if wants_push => vec![labels.pushed],
+        (false, Push::Missing) if wants_push => vec![labels.not_pushed],
+        (false, _) if is_left() => vec![labels.not_committed],
+        (false, _) => Vec::new(),
+    };
+    let told = told.into_iter().map(str::to_owned).chain(opened.map(|number| format!("PR #{number}")));
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the quoted words of the user before the result of a turn, and the result.
@@ -166,6 +217,25 @@ mod tests {
         let more = requests::others(&state);
         let told = lines(&state, &more, &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n1 {}\nend {}", asked[1], asked[3]), "what came of a consent belongs to the request");
+    }
+
+    #[test]
+    fn the_commit_that_was_asked_for_last_is_told_with_what_became_of_it() {
+        let asked = ["print the slip", "paint the drawer of the day till", "fold the slip", "commit this, but not the slip"];
+        let turns = asked.map(|said| TurnResult { committed: said == asked[3], ..turn(said, said != asked[3]) });
+        let told = lines(&state(turns.clone()), &[], &[0, 1], Some(2));
+        assert_eq!(told.lines().last(), Some("- commit this, but not the slip → committed"));
+        let [first, second, third, _] = turns;
+        let told = lines(&state([first, second, third, turn("why is it red?", false)]), &[], &[0, 1], Some(2));
+        assert!(told.lines().last().is_some_and(|last| last.starts_with("end ")), "{told}");
+    }
+
+    #[test]
+    fn what_came_of_a_consent_is_not_what_came_of_a_deed_before_it() {
+        let asked = ["print the slip", "write the plan down as a comment", "yes", "ring the bell of the shop"];
+        let turns = asked.map(|said| TurnResult { acted: said == asked[1], ..turn(said, said == "yes") });
+        let told = lines(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
+        assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]));
     }
 
     #[test]
