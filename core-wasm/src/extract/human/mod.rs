@@ -15,6 +15,7 @@ mod refusal;
 mod request;
 mod rule;
 mod ruling;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod withdrawal;
