@@ -102,10 +102,10 @@ impl Results {
         }
     }
 
-    /// Records that a prompt disputes or amends what the latest turn gave.
-    pub(super) fn dispute(&mut self) {
+    /// Records that a prompt disputes or amends what the latest turn gave, and whether it says that all of that is wrong.
+    pub(super) fn dispute(&mut self, objects: bool) {
         if let Some(last) = self.latest() {
-            last.disputed = true;
+            (last.disputed, last.is_objected) = (true, objects);
         }
         self.judged.take();
     }

@@ -58,6 +58,8 @@ pub(in crate::extract) struct TurnResult {
     pub is_chore: bool,
     /// Whether the next prompt disputes or amends what the turn gave.
     pub disputed: bool,
+    /// Whether the next prompt says that what the turn gave is wrong.
+    pub is_objected: bool,
     /// Whether the agent gave in to the next prompt.
     pub conceded: bool,
     /// Whether it also took back what the turn did.
@@ -93,6 +95,11 @@ impl TurnResult {
             is_first,
             ..Setting::default()
         }
+    }
+
+    /// Returns whether somebody said that what the turn gave does not hold.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.is_objected || self.conceded || self.reverted
     }
 
     /// Returns whether the turn changed something.
