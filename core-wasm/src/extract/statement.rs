@@ -64,6 +64,9 @@ pub(super) struct Statement {
     /// Whether it opens an item that has a number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_step: bool,
+    /// Whether it is a heading with code right below it that is not told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_code: bool,
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
@@ -211,6 +214,7 @@ impl Reader<'_> {
                     is_proposed: self.is_proposed,
                     is_behind_list: is_behind_list && is_sentence,
                     is_step: is_step && number == 0,
+                    is_of_code: block.is_some() && form == Form::Heading && shown.is_none(),
                     ..Statement::default()
                 });
             }

@@ -327,7 +327,7 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
             let is_right_below = next.form != Form::Sentence || next.place == statement.place + 1;
             next.heading == statement.text && is_right_below
         });
-        let promises = is_short_heading(statement) || announces_changes(statement);
+        let promises = is_short_heading(statement) || statement.is_of_code || announces_changes(statement);
         if promises && !is_above && statements.len() > 1 {
             continue;
         }
@@ -399,6 +399,12 @@ mod tests {
         );
         assert_eq!(told("See https://till.example/1\n\nIt opens"), "See https://till.example/1; It opens");
         assert_eq!(told("- Takes `sum(one, ...)`\n- Takes `tax(...)`"), "Takes `sum(one, ...)`; Takes `tax(...)`");
+    }
+
+    #[test]
+    fn a_heading_above_code_that_is_not_told_is_left_out() {
+        let said = "The slip is folded.\n\n**Format of the till file:**\n```rust\nfn a() {}\nfn b() {}\n```\n\n**Logic:**\n- It rings twice\n- It waits";
+        assert_eq!(told(said), "The slip is folded. Logic: It rings twice; It waits");
     }
 
     #[test]
