@@ -380,7 +380,8 @@ mod tests {
         {
             assert!(disputes(said) && !objects(said), "{said}");
         }
-        for said in ["no, the slip is still red", "that doesn't work", "it still rings twice", "아니, 영수증이 없어", "違う、赤だよ"]
+        for said in
+            ["no, the slip is still red", "that doesn't work", "it still rings twice", "아니, 영수증이 없어", "違う、赤だよ"]
         {
             assert!(disputes(said) && objects(said), "{said}");
         }

@@ -614,8 +614,8 @@ impl Results {
     /// Leaves out sentences about things that were named before them, unless what stands before them is told.
     pub(super) fn without_leaning(&self, chosen: &[Place]) -> Vec<Place> {
         let is_whole = |&&(turn, number): &&Place| {
-            let statements = &self.turns[turn].statements;
-            let statement = &statements[number];
+            let statement = &self.turns[turn].statements[number];
+            let lower = statement.text.to_lowercase();
             let is_told = match self.before(turn, number) {
                 Some(before) => chosen.contains(&(turn, before)),
                 None => statement.voice == Voice::Answer && statement.place <= 1,
@@ -624,7 +624,7 @@ impl Results {
             statement.voice == Voice::Human
                 || (statement.form != Form::Sentence && !statement.goes_on)
                 || is_told
-                || !signs::speaks_of_named_before(&statement.text.to_lowercase())
+                || !(signs::speaks_of_named_before(&lower) || (statement.goes_on && signs::speaks_of_fact_before(&lower)))
         };
         chosen.iter().filter(is_whole).copied().collect()
     }

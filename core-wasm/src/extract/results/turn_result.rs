@@ -345,7 +345,7 @@ impl TurnResult {
 
 /// Returns whether a text in lower case opens with what somebody changed: "I've added a lock".
 fn opens_with_change(lower: &str) -> bool {
-    const DEEDS: [&str; 18] = [
+    const DEEDS: [&str; 19] = [
         "added",
         "changed",
         "converted",
@@ -355,6 +355,7 @@ fn opens_with_change(lower: &str) -> bool {
         "extracted",
         "fixed",
         "implemented",
+        "made",
         "moved",
         "refactored",
         "removed",
@@ -367,7 +368,10 @@ fn opens_with_change(lower: &str) -> bool {
     ];
     let said = ["i've ", "i’ve ", "i have ", "i "].iter().find_map(|lead| lower.strip_prefix(lead)).unwrap_or(lower);
     let said = said.strip_prefix("successfully ").unwrap_or(said);
-    DEEDS.contains(&said.split(' ').next().unwrap_or_default())
+    // "Made these changes" does not say which.
+    let is_empty = said.starts_with("made ")
+        && text::contains_any_words(said, &["changes", "edits", "fixes", "improvements", "updates"]);
+    DEEDS.contains(&said.split(' ').next().unwrap_or_default()) && !is_empty
 }
 
 /// Returns whether a statement only leads to what follows it.
