@@ -55,7 +55,7 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
     }
     steps.extend(last_chore(state, &steps));
-    steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
+    steps.iter().map(|step| format!("{} {}", step.gave, with_record(state, step))).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns what is told of what the turn `at` was asked, in one line each.
@@ -117,43 +117,75 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
     }
 }
 
-/// Returns the request to commit or to push with which the session ended, and what became of it, unless it is told already or has no
-/// answer.
+/// Returns the request to commit or to push with which the session ended, unless it is told already or has no answer.
 fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
     let at = state.results.turns().len().checked_sub(1)?;
-    let turn = &state.results.turns()[at];
-    let asked = turn.asked.as_str();
+    let asked = state.results.turns()[at].asked.as_str();
     let said = |step: &Step| if step.asked == FIRST { state.request.clone() } else { step.asked.clone() };
     let is_told = || steps.iter().map(said).any(|said| !said.is_empty() && is_said_in(&said, asked));
-    let is_chore = human::speaks_of_recording(asked) || requests::publishes(asked);
-    if !is_chore || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
+    if !asks_for_record(asked) || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
         return None;
     }
-    let became = recorded(state, turn);
-    let arrow = if became.is_empty() { "" } else { ARROW };
-    let asked = format!("{}{arrow}{became}", text::clip(&text::one_line(asked), MAX_ASKED_BYTES));
+    let asked = text::clip(&text::one_line(asked), MAX_ASKED_BYTES).into_owned();
     Some(Step { asked, gave: NOTHING.to_owned(), turn: at })
 }
 
-/// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known.
-fn recorded(state: &State, turn: &TurnResult) -> String {
+/// Returns whether a request may ask for a commit, a push or a pull request.
+fn asks_for_record(asked: &str) -> bool {
+    human::speaks_of_recording(asked) || requests::publishes(asked)
+}
+
+/// Returns whether a request asks for a pull request: "then open a PR".
+fn asks_for_pull_request(asked: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "create a pr",
+        "open a pr",
+        "make a pr",
+        "draft pr",
+        "create a pull request",
+        "open a pull request",
+        "prに",
+        "prを",
+    ];
+    text::contains_any(&asked.to_lowercase(), &SIGNS)
+}
+
+/// Returns what was asked, with what became of it if that was a commit, a push or a pull request, of which nothing else is told.
+fn with_record(state: &State, step: &Step) -> String {
+    let turns = state.results.turns();
+    // A test of pushes asks for none.
+    let is_record = |turn: &TurnResult| {
+        let asked = step.asked.as_str();
+        human::asks_record(asked) || asks_for_pull_request(asked) || (turn.committed && asks_for_record(asked))
+    };
+    let is_silent = step.gave == NOTHING && step.asked != FIRST && !step.asked.is_empty();
+    let turn = turns.get(step.turn).filter(|turn| is_silent && is_record(turn) && !turn.is_taken_back);
+    let Some(turn) = turn else { return step.asked.clone() };
+    let became = recorded(state, turn, step.turn + 1 == turns.len());
+    if became.is_empty() { step.asked.clone() } else { format!("{}{ARROW}{became}", step.asked) }
+}
+
+/// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
+/// done then may have been done later, unless the turn is the last one.
+fn recorded(state: &State, turn: &TurnResult, is_last: bool) -> String {
     const PUSHES: [&str; 5] = ["push", "pushed", "푸시", "プッシュ", "推送"];
     let labels = state.labels();
     let lower = turn.asked.to_lowercase();
     let publishes = requests::publishes(&lower);
     let wants_push = publishes || text::contains_any_words(&lower, &PUSHES);
-    let opened = state.commits.iter().rev().find_map(|line| commits::pull_request_number(line)).filter(|_| publishes);
+    let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
+    let opened = numbers.next().filter(|_| publishes && (is_last || numbers.next().is_none()));
     let is_left = || {
         let files: Vec<&str> = state.files.paths().collect();
         state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
     };
     let told = match (turn.committed, state.undone.push()) {
         (true, Push::Made) if wants_push => vec![labels.is_committed, labels.pushed],
-        (true, Push::Missing) => vec![labels.not_pushed],
+        (true, Push::Missing) if is_last => vec![labels.not_pushed],
         (true, _) => vec![labels.is_committed],
         (false, Push::Made) if wants_push => vec![labels.pushed],
-        (false, Push::Missing) if wants_push => vec![labels.not_pushed],
-        (false, _) if is_left() => vec![labels.not_committed],
+        (false, Push::Missing) if wants_push && is_last => vec![labels.not_pushed],
+        (false, _) if is_last && is_left() => vec![labels.not_committed],
         (false, _) => Vec::new(),
     };
     let told = told.into_iter().map(str::to_owned).chain(opened.map(|number| format!("PR #{number}")));
@@ -228,6 +260,15 @@ mod tests {
         let [first, second, third, _] = turns;
         let told = lines(&state([first, second, third, turn("why is it red?", false)]), &[], &[0, 1], Some(2));
         assert!(told.lines().last().is_some_and(|last| last.starts_with("end ")), "{told}");
+    }
+
+    #[test]
+    fn a_request_that_only_speaks_of_a_push_is_not_told_as_pushed() {
+        let asked = ["print the slip", "test what the till does if a push fails", "commit please", "why is it red?"];
+        let turns = asked.map(|said| TurnResult { committed: said == asked[2], ..turn(said, said == asked[1]) });
+        let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
+        let told = lines(&state(turns), &more, &[0], Some(3));
+        assert_eq!(told, format!("0 *\n- {}\n- {} → committed\nend ", asked[1], asked[2]));
     }
 
     #[test]
