@@ -120,10 +120,11 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
 /// Returns the request to commit or to push with which the session ended, unless it is told already or has no answer.
 fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
     let at = state.results.turns().len().checked_sub(1)?;
-    let asked = state.results.turns()[at].asked.as_str();
+    let turn = &state.results.turns()[at];
+    let asked = turn.asked.as_str();
     let said = |step: &Step| if step.asked == FIRST { state.request.clone() } else { step.asked.clone() };
     let is_told = || steps.iter().map(said).any(|said| !said.is_empty() && is_said_in(&said, asked));
-    if !asks_for_record(asked) || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
+    if !is_record(turn, asked) || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
         return None;
     }
     let asked = text::clip(&text::one_line(asked), MAX_ASKED_BYTES).into_owned();
@@ -133,6 +134,11 @@ fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
 /// Returns whether a request may ask for a commit, a push or a pull request.
 fn asks_for_record(asked: &str) -> bool {
     human::speaks_of_recording(asked) || requests::publishes(asked)
+}
+
+/// Returns whether a turn was asked for a commit, a push or a pull request. A test of pushes asks for none.
+fn is_record(turn: &TurnResult, asked: &str) -> bool {
+    human::asks_record(asked) || asks_for_pull_request(asked) || (turn.committed && asks_for_record(asked))
 }
 
 /// Returns whether a request asks for a pull request: "then open a PR".
@@ -153,13 +159,8 @@ fn asks_for_pull_request(asked: &str) -> bool {
 /// Returns what was asked, with what became of it if that was a commit, a push or a pull request, of which nothing else is told.
 fn with_record(state: &State, step: &Step) -> String {
     let turns = state.results.turns();
-    // A test of pushes asks for none.
-    let is_record = |turn: &TurnResult| {
-        let asked = step.asked.as_str();
-        human::asks_record(asked) || asks_for_pull_request(asked) || (turn.committed && asks_for_record(asked))
-    };
     let is_silent = step.gave == NOTHING && step.asked != FIRST && !step.asked.is_empty();
-    let turn = turns.get(step.turn).filter(|turn| is_silent && is_record(turn) && !turn.is_taken_back);
+    let turn = turns.get(step.turn).filter(|turn| is_silent && is_record(turn, &step.asked) && !turn.is_taken_back);
     let Some(turn) = turn else { return step.asked.clone() };
     let became = recorded(state, turn, step.turn + 1 == turns.len());
     if became.is_empty() { step.asked.clone() } else { format!("{}{ARROW}{became}", step.asked) }
@@ -174,7 +175,8 @@ fn recorded(state: &State, turn: &TurnResult, is_last: bool) -> String {
     let publishes = requests::publishes(&lower);
     let wants_push = publishes || text::contains_any_words(&lower, &PUSHES);
     let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
-    let opened = numbers.next().filter(|_| publishes && (is_last || numbers.next().is_none()));
+    let opens = asks_for_pull_request(&lower) || (publishes && human::asks_record(&lower));
+    let opened = numbers.next().filter(|_| opens && (is_last || numbers.next().is_none()));
     let is_left = || {
         let files: Vec<&str> = state.files.paths().collect();
         state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed

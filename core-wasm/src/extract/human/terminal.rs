@@ -10,12 +10,16 @@ pub(super) fn is_terminal(line: &str) -> bool {
         .iter()
         .any(|level| line.strip_prefix(level).is_some_and(|rest| rest.starts_with([':', ' ', ']', '\t'])));
     let is_test = ["=== RUN", "--- FAIL", "--- PASS", "--- SKIP", "=== FAIL"].iter().any(|mark| line.starts_with(mark));
-    let is_prompt = ["$ ", "❯", "➜ "].iter().any(|mark| line.starts_with(mark));
     // `[task] $ command`, and the lines of a task: `[lint:go] file.go:3: …`.
     let is_task = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
         let is_name = tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
         is_name && (tag.contains(':') || rest.starts_with("$ "))
     });
+    is_level || is_test || is_task || is_command(line)
+}
+
+/// Returns whether a line is a command behind the prompt of a shell.
+fn is_command(line: &str) -> bool {
     // `user@host folder % command`.
     let is_host = || {
         let mut words = line.split_whitespace();
@@ -24,7 +28,7 @@ pub(super) fn is_terminal(line: &str) -> bool {
     };
     // The prompt of a shell that shows the branch.
     let has_branch = line.contains('\u{e0a0}');
-    is_level || is_test || is_prompt || is_task || has_branch || is_host()
+    ["$ ", "❯", "➜ "].iter().any(|mark| line.starts_with(mark)) || has_branch || is_host()
 }
 
 /// Returns a prompt without what was pasted from a terminal: a command behind its prompt, the lines below it up to the next paragraph, and
@@ -33,7 +37,11 @@ pub(super) fn without_terminal(prompt: &str) -> Option<String> {
     const MIN_WORDS: usize = 3;
     // "❯ This branch is mine" is a prompt of the agent, which somebody sends again.
     let is_sentence = |line: &str| line.trim_start_matches(['❯', '$', ' ']).starts_with(char::is_uppercase);
-    let is_command = |line: &&str| is_terminal(line.trim()) && !is_sentence(line.trim());
+    // What stands between fences is no part of a request anyway.
+    if prompt.contains("```") {
+        return None;
+    }
+    let is_command = |line: &&str| is_command(line.trim()) && !is_sentence(line.trim());
     let (mut own, mut has_any) = (String::new(), false);
     for paragraph in prompt.split("\n\n") {
         let typed: Vec<&str> = paragraph.lines().take_while(|line| !is_command(line)).collect();
@@ -84,6 +92,7 @@ mod tests {
         let printed = "the slip is still red.\n\nu@shop till % till print\n\nslip 1 of 2\n\nslip 2 of 2";
         assert_eq!(own(printed).unwrap(), "the slip is still red.");
         assert_eq!(own("❯ This branch is mine. Please paint it green."), None);
+        assert_eq!(own("you get:\n```\n❯ till open\n```\nand then it waits for me"), None, "the fence ends it");
         assert_eq!(own("❯ till open\nOpen it? [Y/n]"), None, "nothing else is left");
         assert_eq!(own("the slip is red\n\nand the drawer is green"), None);
     }
