@@ -235,6 +235,11 @@ const OBJECTIONS: &[&str] = &[
     "that doesnt",
     "this is not",
     "this isnt",
+    "isnt",
+    "doesnt",
+    "didnt",
+    "wasnt",
+    "arent",
     "it still",
     "still",
     "same error",
@@ -362,8 +367,13 @@ fn is_against(prompt: &str, openings: &[&str], signs: &[&str], opens_against: im
     for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
         said = said.strip_prefix(lead).unwrap_or(said);
     }
+    let hesitates = opens_against(said);
+    // "Hmm, doesn't it ring?"
+    if is_hesitation(said) {
+        said = said.trim_start_matches(char::is_alphanumeric).trim_start_matches([',', '.', ' ']);
+    }
     let opens = |opening: &&str| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening);
-    opens_against(said)
+    hesitates
         || (!reassures(said) && (openings.iter().any(opens) || is_correction(&first)))
         || text::contains_any(&lower, signs)
         || refutes(prompt)
@@ -380,9 +390,14 @@ mod tests {
         {
             assert!(disputes(said) && !objects(said), "{said}");
         }
-        for said in
-            ["no, the slip is still red", "that doesn't work", "it still rings twice", "아니, 영수증이 없어", "違う、赤だよ"]
-        {
+        for said in [
+            "no, the slip is still red",
+            "hmm, doesn't it ring twice?",
+            "that doesn't work",
+            "it still rings twice",
+            "아니, 영수증이 없어",
+            "違う、赤だよ",
+        ] {
             assert!(disputes(said) && objects(said), "{said}");
         }
     }
