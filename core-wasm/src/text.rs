@@ -423,7 +423,7 @@ fn sentence_end(line: &str) -> Option<usize> {
 /// Returns the length of what is quoted at the beginning of a text. None if it is long, or if nothing closes the quotation.
 fn quotation(text: &str) -> Option<usize> {
     const MAX_QUOTED_BYTES: usize = 160;
-    text.find(['"', '”']).filter(|end| *end <= MAX_QUOTED_BYTES)
+    head(text, MAX_QUOTED_BYTES).find(['"', '”'])
 }
 
 fn ends_in_abbreviation(text: &str) -> bool {
