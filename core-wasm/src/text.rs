@@ -393,12 +393,18 @@ pub(crate) fn first_sentence(text: &str) -> Option<String> {
 
 /// Returns the position just past the mark that closes the first sentence, or none if the line is a single sentence.
 ///
-/// Marks inside backticks, after a single letter (`e.g.`) and before a lower-case word do not close a sentence.
+/// Marks inside backticks or a quotation, after a single letter (`e.g.`) and before a lower-case word do not close a sentence.
 fn sentence_end(line: &str) -> Option<usize> {
     let mut code = false;
+    let mut quoted_until = 0;
     for (at, mark) in line.char_indices() {
         match mark {
+            _ if at < quoted_until => {}
             '`' => code = !code,
+            '"' | '“' if !code && !line[..at].ends_with(char::is_alphanumeric) => {
+                let inside = at + mark.len_utf8();
+                quoted_until = quotation(&line[inside..]).map_or(0, |end| inside + end + 1);
+            }
             '。' | '！' | '？' if !code => return Some(at + mark.len_utf8()),
             '.' | '!' | '?' if !code => {
                 let next = line[at + 1..].chars().next();
@@ -412,6 +418,12 @@ fn sentence_end(line: &str) -> Option<usize> {
         }
     }
     None
+}
+
+/// Returns the length of what is quoted at the beginning of a text. None if it is long, or if nothing closes the quotation.
+fn quotation(text: &str) -> Option<usize> {
+    const MAX_QUOTED_BYTES: usize = 160;
+    head(text, MAX_QUOTED_BYTES).find(['"', '”'])
 }
 
 fn ends_in_abbreviation(text: &str) -> bool {
@@ -564,6 +576,14 @@ mod tests {
             sentences("Use `a. B` in v1.2.3, e.g. here. Then run src/main.rs! 끝났다. 終わり。次"),
             ["Use `a. B` in v1.2.3, e.g. here.", "Then run src/main.rs!", "끝났다.", "終わり。", "次"]
         );
+    }
+
+    #[test]
+    fn a_quotation_is_not_divided() {
+        let said = "It prints \"Already paid. All is well.\" and waits. The \"till\" rings.";
+        assert_eq!(sentences(said), ["It prints \"Already paid. All is well.\" and waits.", "The \"till\" rings."]);
+        assert_eq!(sentences("A 5\" drawer. It opens. It shuts."), ["A 5\" drawer.", "It opens.", "It shuts."]);
+        assert_eq!(sentences("It says “Paid. Thanks.” then. It shuts."), ["It says “Paid. Thanks.” then.", "It shuts."]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use crate::text;
 /// The maximum length of a block that is told whole, in characters, and the maximum number of its lines.
 const MAX_SHOWN_CHARS: usize = 400;
 const MAX_SHOWN_LINES: usize = 12;
+/// The maximum length of code that is told, in characters.
+const MAX_CODE_CHARS: usize = 160;
 /// The maximum length of the steps that are told of a comment, in characters.
 const MAX_STEPS_CHARS: usize = 300;
 /// Stands where a line of the block ends.
@@ -166,11 +168,22 @@ impl Block<'_> {
         (is_shell && is_command && says).then(|| format!("{} `{command}`", sentence.trim_end_matches(['*', ' '])))
     }
 
-    /// Returns the block on one line, if it is short and neither code nor drawn.
+    /// Returns the block on one line, if it is short and neither code nor drawn. A single line may be code, and so may data.
     fn shown(&self) -> Option<String> {
+        if matches!(self.language, "json" | "jsonc" | "json5") {
+            let data = self.lines.join(" ");
+            return (data.chars().count() <= MAX_CODE_CHARS && !data.contains('`')).then(|| format!("`{data}`"));
+        }
+        let is_drawn = self.lines.iter().any(|line| line.contains(|c: char| ('\u{2500}'..='\u{257f}').contains(&c)));
+        if let [code] = self.lines.as_slice()
+            && !is_drawn
+            && code.chars().count() <= MAX_CODE_CHARS
+            && !code.contains('`')
+        {
+            return code.chars().any(char::is_alphanumeric).then(|| format!("`{code}`"));
+        }
         let is_document = matches!(self.language, "markdown" | "md");
         let is_text = is_document || matches!(self.language, "" | "text" | "txt" | "plaintext" | "console" | "output");
-        let is_drawn = self.lines.iter().any(|line| line.contains(|c: char| ('\u{2500}'..='\u{257f}').contains(&c)));
         let bare = |line: &&str| {
             let line = if is_document { text::plain(line) } else { (*line).to_owned() };
             line.trim_start_matches(['#', '✓', '✔', '✗', '✅', ' ']).to_owned()
@@ -185,7 +198,6 @@ impl Block<'_> {
 
     /// Returns what the line before the block says with the first line of the code: "It prints: `Hint: name a file`".
     pub(super) fn with_lead(&self) -> Option<String> {
-        const MAX_CODE_CHARS: usize = 160;
         let code = *self.lines.first()?;
         let lead = text::sentences(self.lead).pop()?;
         let lead = text::capitalized(lead.strip_prefix("Now ").unwrap_or(&lead));
@@ -204,7 +216,7 @@ pub(super) fn said_before(sentence: &str) -> Option<String> {
         "you", "with", "or", "if", "after", "before", "from", "as", "let", "i", "output",
     ];
     // What ends a sentence that the code completes.
-    const OPEN_ENDS: [&str; 48] = [
+    const OPEN_ENDS: [&str; 52] = [
         "this",
         "these",
         "follows",
@@ -242,6 +254,10 @@ pub(super) fn said_before(sentence: &str) -> Option<String> {
         "prints",
         "shows",
         "reads",
+        "says",
+        "say",
+        "said",
+        "states",
         "runs",
         "run",
         "calls",
@@ -296,8 +312,18 @@ mod tests {
         let moved = first("Now when you pay, you'll see:\n```\nPaid\n```");
         assert_eq!(moved.shown_behind("Now when you pay, you'll see:").unwrap(), "When you pay, you'll see: `Paid`");
         assert_eq!(first("It will be:\n```\n├── a\n```").shown_behind("It will be:"), None, "a drawing");
-        let code = first("It is now:\n```rust\nfn sum() {}\n```");
+        let code = first("It is now:\n```rust\nfn sum() {\n}\n```");
         assert_eq!(code.shown_behind("It is now:"), None);
+    }
+
+    #[test]
+    fn a_line_of_code_and_short_data_are_told_with_what_announces_them() {
+        let line = first("The slip now counts each till once:\n```sh\nsum=$(tills | wc -l)\n```");
+        let told = line.shown_behind("The slip now counts each till once:").unwrap();
+        assert_eq!(told, "The slip now counts each till once: `sum=$(tills | wc -l)`");
+        let data = first("It is now stored as:\n```json\n{\n  \"slip\": false\n}\n```");
+        assert_eq!(data.shown_behind("It is now stored as:").unwrap(), "It is now stored as: `{ \"slip\": false }`");
+        assert_eq!(said_before("The comment of `sum()` in `till.rs` says:"), None);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The course of a session: what was asked in its turns, in their order, and which result came of each.
 
+use super::commits;
 use super::human;
 use super::requests;
 use super::results::TurnResult;
 use super::state::State;
+use super::undone::Push;
 use crate::text;
 
 /// The maximum length of a request beside its result, in bytes.
@@ -52,7 +54,8 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
     if steps.iter().all(|step| step.asked != FIRST) {
         steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
     }
-    steps.iter().map(|step| format!("{} {}", step.gave, step.asked)).collect::<Vec<_>>().join("\n")
+    steps.extend(last_chore(state, &steps));
+    steps.iter().map(|step| format!("{} {}", step.gave, with_record(state, step))).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns what is told of what the turn `at` was asked, in one line each.
@@ -83,7 +86,12 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         }
         // "Yes" belongs to what was asked right before it.
         let consents = turns[at].consents || human::is_consent(&turns[at].asked);
-        let before = steps.len().checked_sub(1).filter(|&before| steps[before].turn + 1 == at && consents);
+        // A comment or an issue that was written for it is another thing.
+        let has_own = |turn: &TurnResult| turn.acted && !turn.has_work();
+        let before = steps
+            .len()
+            .checked_sub(1)
+            .filter(|&before| consents && steps[before].turn + 1 == at && !has_own(&turns[steps[before].turn]));
         if let Some(before) = before.filter(|&before| asked.is_empty() && has_room(steps, before, gave)) {
             return gave.clone_into(&mut steps[before].gave);
         }
@@ -107,6 +115,83 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         let asked = if is_told { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
         steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at });
     }
+}
+
+/// Returns the request to commit or to push with which the session ended, unless it is told already or has no answer.
+fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
+    let at = state.results.turns().len().checked_sub(1)?;
+    let turn = &state.results.turns()[at];
+    let asked = turn.asked.as_str();
+    let said = |step: &Step| if step.asked == FIRST { state.request.clone() } else { step.asked.clone() };
+    let is_told = || steps.iter().map(said).any(|said| !said.is_empty() && is_said_in(&said, asked));
+    if !is_record(turn, asked) || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
+        return None;
+    }
+    let asked = text::clip(&text::one_line(asked), MAX_ASKED_BYTES).into_owned();
+    Some(Step { asked, gave: NOTHING.to_owned(), turn: at })
+}
+
+/// Returns whether a request may ask for a commit, a push or a pull request.
+fn asks_for_record(asked: &str) -> bool {
+    human::speaks_of_recording(asked) || requests::publishes(asked)
+}
+
+/// Returns whether a turn was asked for a commit, a push or a pull request. A test of pushes asks for none.
+fn is_record(turn: &TurnResult, asked: &str) -> bool {
+    human::asks_record(asked) || asks_for_pull_request(asked) || (turn.committed && asks_for_record(asked))
+}
+
+/// Returns whether a request asks for a pull request: "then open a PR".
+fn asks_for_pull_request(asked: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "create a pr",
+        "open a pr",
+        "make a pr",
+        "draft pr",
+        "create a pull request",
+        "open a pull request",
+        "prに",
+        "prを",
+    ];
+    text::contains_any(&asked.to_lowercase(), &SIGNS)
+}
+
+/// Returns what was asked, with what became of it if that was a commit, a push or a pull request, of which nothing else is told.
+fn with_record(state: &State, step: &Step) -> String {
+    let turns = state.results.turns();
+    let is_silent = step.gave == NOTHING && step.asked != FIRST && !step.asked.is_empty();
+    let turn = turns.get(step.turn).filter(|turn| is_silent && is_record(turn, &step.asked) && !turn.is_taken_back);
+    let Some(turn) = turn else { return step.asked.clone() };
+    let became = recorded(state, turn, step.turn + 1 == turns.len());
+    if became.is_empty() { step.asked.clone() } else { format!("{}{ARROW}{became}", step.asked) }
+}
+
+/// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
+/// done then may have been done later, unless the turn is the last one.
+fn recorded(state: &State, turn: &TurnResult, is_last: bool) -> String {
+    const PUSHES: [&str; 5] = ["push", "pushed", "푸시", "プッシュ", "推送"];
+    let labels = state.labels();
+    let lower = turn.asked.to_lowercase();
+    let publishes = requests::publishes(&lower);
+    let wants_push = publishes || text::contains_any_words(&lower, &PUSHES);
+    let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
+    let opens = asks_for_pull_request(&lower) || (publishes && human::asks_record(&lower));
+    let opened = numbers.next().filter(|_| opens && (is_last || numbers.next().is_none()));
+    let is_left = || {
+        let files: Vec<&str> = state.files.paths().collect();
+        state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
+    };
+    let told = match (turn.committed, state.undone.push()) {
+        (true, Push::Made) if wants_push => vec![labels.is_committed, labels.pushed],
+        (true, Push::Missing) if is_last => vec![labels.not_pushed],
+        (true, _) => vec![labels.is_committed],
+        (false, Push::Made) if wants_push => vec![labels.pushed],
+        (false, Push::Missing) if wants_push && is_last => vec![labels.not_pushed],
+        (false, _) if is_last && is_left() => vec![labels.not_committed],
+        (false, _) => Vec::new(),
+    };
+    let told = told.into_iter().map(str::to_owned).chain(opened.map(|number| format!("PR #{number}")));
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the quoted words of the user before the result of a turn, and the result.
@@ -166,6 +251,34 @@ mod tests {
         let more = requests::others(&state);
         let told = lines(&state, &more, &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n1 {}\nend {}", asked[1], asked[3]), "what came of a consent belongs to the request");
+    }
+
+    #[test]
+    fn the_commit_that_was_asked_for_last_is_told_with_what_became_of_it() {
+        let asked = ["print the slip", "paint the drawer of the day till", "fold the slip", "commit this, but not the slip"];
+        let turns = asked.map(|said| TurnResult { committed: said == asked[3], ..turn(said, said != asked[3]) });
+        let told = lines(&state(turns.clone()), &[], &[0, 1], Some(2));
+        assert_eq!(told.lines().last(), Some("- commit this, but not the slip → committed"));
+        let [first, second, third, _] = turns;
+        let told = lines(&state([first, second, third, turn("why is it red?", false)]), &[], &[0, 1], Some(2));
+        assert!(told.lines().last().is_some_and(|last| last.starts_with("end ")), "{told}");
+    }
+
+    #[test]
+    fn a_request_that_only_speaks_of_a_push_is_not_told_as_pushed() {
+        let asked = ["print the slip", "test what the till does if a push fails", "commit please", "why is it red?"];
+        let turns = asked.map(|said| TurnResult { committed: said == asked[2], ..turn(said, said == asked[1]) });
+        let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
+        let told = lines(&state(turns), &more, &[0], Some(3));
+        assert_eq!(told, format!("0 *\n- {}\n- {} → committed\nend ", asked[1], asked[2]));
+    }
+
+    #[test]
+    fn what_came_of_a_consent_is_not_what_came_of_a_deed_before_it() {
+        let asked = ["print the slip", "write the plan down as a comment", "yes", "ring the bell of the shop"];
+        let turns = asked.map(|said| TurnResult { acted: said == asked[1], ..turn(said, said == "yes") });
+        let told = lines(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
+        assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]));
     }
 
     #[test]

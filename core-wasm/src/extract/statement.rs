@@ -64,6 +64,9 @@ pub(super) struct Statement {
     /// Whether it opens an item that has a number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_step: bool,
+    /// Whether it is a heading with code right below it that is not told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_code: bool,
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
@@ -185,6 +188,8 @@ impl Reader<'_> {
         self.is_listed |= matches!(form, Form::Item | Form::Row);
         let is_step = self.is_of_agent() && form == Form::Item && line.starts_with(|c: char| c.is_ascii_digit());
         let may_show = self.voice == Voice::Answer && form == Form::Heading;
+        // "Added the lock to `till.rs`" says what was done.
+        let is_of_code = block.is_some() && form == Form::Heading && !line.contains('`');
         let shown = block.filter(|_| may_show).and_then(|it| it.shown_below(line, self.is_showing));
         if form != Form::Heading {
             self.is_showing = block.is_none() && code_block::announces_result(line);
@@ -211,14 +216,15 @@ impl Reader<'_> {
                     is_proposed: self.is_proposed,
                     is_behind_list: is_behind_list && is_sentence,
                     is_step: is_step && number == 0,
+                    is_of_code: is_of_code && shown.is_none(),
                     ..Statement::default()
                 });
             }
         }
         // Bold words with a colon before code only say what the code is, not what the text behind it is about.
         let ends_in_colon = line.trim_end_matches(['*', ' ']).ends_with([':', '：']);
-        let is_of_code = form == Form::Heading && self.is_bold && block.is_some() && ends_in_colon;
-        let heading = if is_of_code { std::mem::take(&mut self.heading) } else { self.heading.clone() };
+        let is_label = form == Form::Heading && self.is_bold && block.is_some() && ends_in_colon;
+        let heading = if is_label { std::mem::take(&mut self.heading) } else { self.heading.clone() };
         if let Some(text) = shown {
             self.push_shown(text, heading);
         }

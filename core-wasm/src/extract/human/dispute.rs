@@ -213,6 +213,66 @@ const REFUTATIONS: &[&str] = &[
     "不是这样",
 ];
 
+/// Openings of a prompt that says that what the agent said or did is wrong. Whoever asks why, or wants something else in its place, leaves
+/// the rest of it as it is.
+const OBJECTIONS: &[&str] = &[
+    "no",
+    "nope",
+    "nah",
+    "you said",
+    "you told me",
+    "you claimed",
+    "not true",
+    "not really",
+    "not exactly",
+    "incorrect",
+    "i disagree",
+    "i doubt",
+    "thats wrong",
+    "thats incorrect",
+    "thats not",
+    "that isnt",
+    "that doesnt",
+    "this is not",
+    "this isnt",
+    "isnt",
+    "doesnt",
+    "didnt",
+    "wasnt",
+    "arent",
+    "it still",
+    "still",
+    "same error",
+    "revert",
+    "undo",
+    "아니",
+    "안 되",
+    "안돼",
+    "그게 아니",
+    "그건 아니",
+    "틀렸",
+    "いや",
+    "そうじゃな",
+    "間違って",
+    "ちがう",
+    "違",
+    "不对",
+    "不是",
+];
+
+/// Signs of such a prompt anywhere in its first sentence.
+const OBJECTION_SIGNS: &[&str] = &[
+    "not seeing",
+    "not working",
+    "doesnt work",
+    "was clearly",
+    "is clearly",
+    "failing now",
+    "fails now",
+    "is failing",
+    "are failing",
+];
+
 /// How many sentences of a prompt are searched for them.
 const MAX_REFUTING_SENTENCES: usize = 4;
 
@@ -282,6 +342,17 @@ fn shows_failure(prompt: &str) -> bool {
 
 /// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
 pub(in crate::extract) fn disputes(prompt: &str) -> bool {
+    is_against(prompt, DISPUTE_OPENINGS, DISPUTE_SIGNS, is_hesitation)
+}
+
+/// Returns whether a prompt says that what was said or done before it is wrong as a whole.
+pub(in crate::extract) fn objects(prompt: &str) -> bool {
+    is_against(prompt, OBJECTIONS, OBJECTION_SIGNS, |_| false)
+}
+
+/// Returns whether a prompt begins with one of these openings or has one of these signs in its first sentence, tells a failure, or says
+/// that something is not true.
+fn is_against(prompt: &str, openings: &[&str], signs: &[&str], opens_against: impl Fn(&str) -> bool) -> bool {
     if plan(prompt).is_some() || prompt.starts_with('/') {
         return false;
     }
@@ -296,9 +367,38 @@ pub(in crate::extract) fn disputes(prompt: &str) -> bool {
     for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
         said = said.strip_prefix(lead).unwrap_or(said);
     }
+    let hesitates = opens_against(said);
+    // "Hmm, doesn't it ring?"
+    if is_hesitation(said) {
+        said = said.trim_start_matches(char::is_alphanumeric).trim_start_matches([',', '.', ' ']);
+    }
     let opens = |opening: &&str| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening);
-    is_hesitation(said)
-        || (!reassures(said) && (DISPUTE_OPENINGS.iter().any(opens) || is_correction(&first)))
-        || text::contains_any(&lower, DISPUTE_SIGNS)
+    hesitates
+        || (!reassures(said) && (openings.iter().any(opens) || is_correction(&first)))
+        || text::contains_any(&lower, signs)
         || refutes(prompt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_or_amends_objects_to_nothing() {
+        for said in
+            ["why is the slip red?", "could we just print it once?", "drop the bell", "hmm, is there a better place for it?"]
+        {
+            assert!(disputes(said) && !objects(said), "{said}");
+        }
+        for said in [
+            "no, the slip is still red",
+            "hmm, doesn't it ring twice?",
+            "that doesn't work",
+            "it still rings twice",
+            "아니, 영수증이 없어",
+            "違う、赤だよ",
+        ] {
+            assert!(disputes(said) && objects(said), "{said}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod refusal;
 mod request;
 mod rule;
 mod ruling;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod withdrawal;
@@ -29,7 +30,7 @@ pub(super) use consent::{
 };
 pub(super) use correction::{asks_change, corrects, holds_back, is_correction};
 pub(super) use directives::{directives, typed};
-pub(super) use dispute::{disputes, doubts, refutes};
+pub(super) use dispute::{disputes, doubts, objects, refutes};
 pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};

@@ -1,5 +1,6 @@
 //! Tells what the user typed from what the user pasted or quoted.
 
+use super::terminal::is_terminal;
 use crate::text;
 use crate::text::Language;
 
@@ -148,29 +149,6 @@ fn said_before_brief(line: &str) -> Option<&str> {
         is_mark && ["Implement ", "Skill: ", "Task: ", "Issue: "].iter().any(|opening| title.starts_with(opening))
     })?;
     Some(line[..at].trim_end_matches(['#', ' ']))
-}
-
-/// Returns whether a line is of a terminal: a command behind its prompt, or what a runner of tasks or tests prints.
-pub(super) fn is_terminal(line: &str) -> bool {
-    let is_level = ["ERROR", "FATAL", "WARN", "WARNING", "INFO", "DEBUG", "FAIL", "Traceback"]
-        .iter()
-        .any(|level| line.strip_prefix(level).is_some_and(|rest| rest.starts_with([':', ' ', ']', '\t'])));
-    let is_test = ["=== RUN", "--- FAIL", "--- PASS", "--- SKIP", "=== FAIL"].iter().any(|mark| line.starts_with(mark));
-    let is_prompt = ["$ ", "❯", "➜ "].iter().any(|mark| line.starts_with(mark));
-    // `[task] $ command`, and the lines of a task: `[lint:go] file.go:3: …`.
-    let is_task = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
-        let is_name = tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
-        is_name && (tag.contains(':') || rest.starts_with("$ "))
-    });
-    // `user@host folder % command`.
-    let is_host = || {
-        let mut words = line.split_whitespace();
-        let host = words.next().is_some_and(|word| word.contains('@') && !word.starts_with('@') && !word.ends_with('.'));
-        host && words.take(2).any(|word| matches!(word, "%" | "$" | "#"))
-    };
-    // The prompt of a shell that shows the branch.
-    let has_branch = line.contains('\u{e0a0}');
-    is_level || is_test || is_prompt || is_task || has_branch || is_host()
 }
 
 /// Returns whether a line was printed and not typed.

@@ -9,6 +9,7 @@ use super::pasted::looks_pasted;
 use super::pasted::strip_mentions;
 use super::plan::{heading, plan, plan_title};
 use super::rule::{is_rule, strip_apostrophes};
+use super::terminal::without_terminal;
 use crate::extract::labels::Labels;
 use crate::extract::signs;
 use crate::query::form::PromptForm;
@@ -49,7 +50,9 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     {
         return text::clip(&title, max).into_owned();
     }
-    let said = own_request(without_log(prompt).as_deref().unwrap_or(prompt), max);
+    let typed = without_terminal(prompt);
+    let typed = typed.as_deref().unwrap_or(prompt);
+    let said = own_request(without_log(typed).as_deref().unwrap_or(typed), max);
     if names_plan(&said) {
         return labels.plan.replace("{}", &said);
     }

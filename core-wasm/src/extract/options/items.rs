@@ -1,6 +1,6 @@
 //! Items of a list that a prompt names by their numbers.
 
-use super::listed::{label, numbered_options, parse_numbered_option};
+use super::listed::{label, numbered_items, numbered_options, parse_numbered_option};
 use super::numbered::MAX_REPLIES_CHARS;
 use super::{reply, resolve_all};
 use crate::extract::human;
@@ -25,10 +25,12 @@ pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String
     if prompt.chars().count() > MAX_PICK_CHARS || is_list || human::only_asks(prompt) {
         return Vec::new();
     }
-    let named = named_numbers(prompt);
-    let items = numbered_options(answer);
+    let items = numbered_items(answer);
+    let named = if speaks_of_issues(answer) { named_numbers(&without_kind(prompt)) } else { named_numbers(prompt) };
     let picked: Vec<String> = items.iter().filter(|item| named.contains(&item.id)).map(|item| label(&item.title)).collect();
-    let is_told = picked.len() == 1 && !resolve_all(prompt, answer).is_empty();
+    // Whoever picks a row of a table of tasks decides nothing.
+    let is_option = || numbered_options(answer).iter().any(|item| named.contains(&item.id));
+    let is_told = picked.len() == 1 && is_option() && !resolve_all(prompt, answer).is_empty();
     // Marks of code and questions say something else of the whole request.
     let is_plain = picked.iter().all(|item| !item.contains(['[', '{', '|', '?', '？']));
     if picked.len() < named.len() || picked.len() > MAX_ITEMS || is_told || !is_plain {
@@ -44,11 +46,32 @@ pub(in crate::extract) fn picks_behind(asked: &str) -> Vec<String> {
     names.into_iter().flat_map(|names| names.split("\"; \"")).map(bare).filter(|name| !name.is_empty()).collect()
 }
 
+/// Returns whether the headings of an answer call its items issues, and none of it is the number of an issue elsewhere.
+fn speaks_of_issues(answer: &str) -> bool {
+    let is_heading = |line: &&str| line.starts_with(['#', '*']) && text::contains_any_words(&line.to_lowercase(), &KINDS);
+    let numbers = || answer.match_indices('#').any(|(at, _)| answer[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+    answer.lines().any(|line| is_heading(&line.trim())) && !numbers()
+}
+
+/// What an answer calls the items of its list.
+const KINDS: [&str; 6] = ["issue", "issues", "finding", "findings", "problem", "problems"];
+
+/// Returns a prompt without what it calls an item: "fix issue #2" is "fix 2".
+fn without_kind(prompt: &str) -> String {
+    let is_kind = |word: &&str| !KINDS.contains(&word.to_lowercase().as_str());
+    prompt.split(' ').filter(is_kind).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the numbers by which a prompt names items. Empty if it has any other number ("add 2 columns"), or if it leaves items out.
 pub(super) fn named_numbers(prompt: &str) -> Vec<String> {
     /// What may stand before a number, and behind it. "2 columns" counts them.
-    const BEFORE: [&str; 17] = [
+    const BEFORE: [&str; 22] = [
         "do",
+        "handle",
+        "edits to",
+        "take",
+        "pick",
+        "work on",
         "fix",
         "fix for",
         "tackle",
@@ -66,7 +89,8 @@ pub(super) fn named_numbers(prompt: &str) -> Vec<String> {
         "yeah",
         "ok",
     ];
-    const BEHIND: [&str; 6] = ["and", "then", "please", "first", "now", "too"];
+    const BEHIND: [&str; 11] =
+        ["and", "then", "please", "first", "now", "too", "but", "quickly", "seems", "sounds", "looks"];
     /// Behind a Korean counter. "3번 재시도해줘" counts how often.
     const ORDERS: [&str; 3] = ["해", "진행", "부탁"];
     const COUNTERS: [&str; 3] = ["번", "番", "つ目"];
@@ -93,7 +117,9 @@ pub(super) fn named_numbers(prompt: &str) -> Vec<String> {
         }
         named.push(number.to_owned());
     }
-    if reply::leaves_out(&lower) { Vec::new() } else { named }
+    // "3, but only for the till" picks 3.
+    let before = lower.rfind(|c: char| c.is_ascii_digit()).map_or("", |last| &lower[..last]);
+    if reply::leaves_out(before) { Vec::new() } else { named }
 }
 
 /// Returns whether a text is, or ends with, those words.
@@ -145,6 +171,22 @@ mod tests {
             ["\"Lock of the drawer\""]
         );
     }
+
+    #[test]
+    fn rows_and_headings_are_picked_by_their_numbers() {
+        let table =
+            "Open:\n\n| # | Title | Area |\n|---|---|---|\n| 1 | Round the total | till |\n| 2 | Name the shop | slip |";
+        for said in ["2", "2 but only for the night till", "let's handle #2 quickly", "2 seems easy"] {
+            assert_eq!(picked_items(said, table), ["\"Name the shop\""], "{said}");
+        }
+        assert!(picked_items("2 columns are missing", table).is_empty());
+        let review = "## Issues\n\n### Issue 1: The slip has no date\n\nIt needs one.\n\n### Issue 2: The drawer stays open";
+        for said in ["can you fix issue 2", "let's discuss edits to issue #2"] {
+            assert_eq!(picked_items(said, review), ["\"The drawer stays open\""], "{said}");
+        }
+        assert!(picked_items("can you fix issue 2", &format!("{review}\n\nSee #2.")).is_empty(), "an issue elsewhere");
+    }
+
     #[test]
     fn what_is_left_out_or_counted_is_not_picked() {
         let answer = "Open:\n\n1. Date of the slip\n2. Lock of the drawer\n3. Total of the cart";

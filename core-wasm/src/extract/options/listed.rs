@@ -132,6 +132,53 @@ pub(super) fn numbered_options(answer: &str) -> Vec<ProposedOption> {
     all
 }
 
+/// Returns the items of the last list of an answer that counts them: numbered lines, rows of a table, or headings such as "Issue 2: …".
+pub(super) fn numbered_items(answer: &str) -> Vec<ProposedOption> {
+    let mut all: Vec<ProposedOption> = Vec::new();
+    for line in answer.lines().filter(|line| !line.starts_with([' ', '\t'])) {
+        let line = line.trim();
+        let Some(item) = parse_numbered_option(line).or_else(|| numbered_row(line)).or_else(|| numbered_heading(line))
+        else {
+            continue;
+        };
+        if item.id == "1" {
+            all.clear();
+        }
+        all.push(item);
+    }
+    all.retain(|item| item.id.bytes().all(|byte| byte.is_ascii_digit()));
+    all
+}
+
+/// Parses `| 2 | Title | … |`. The longer one of the first cells is the title.
+fn numbered_row(line: &str) -> Option<ProposedOption> {
+    let mut cells = line.strip_prefix('|')?.split('|').map(text::plain);
+    let id = cells.next()?.trim().to_owned();
+    let is_number = !id.is_empty() && id.len() <= 2 && id.bytes().all(|byte| byte.is_ascii_digit());
+    let title = cells.take(2).max_by_key(|cell| text::width(cell)).filter(|title| is_number && !title.trim().is_empty())?;
+    Some(ProposedOption { id, name: String::new(), title: text::clip(title.trim(), 160).into_owned(), body: String::new() })
+}
+
+/// Parses `### Issue 2: Title`.
+fn numbered_heading(line: &str) -> Option<ProposedOption> {
+    const WORDS: [&str; 7] = ["issue", "finding", "problem", "item", "task", "point", "fix"];
+    if !line.starts_with(['#', '*']) {
+        return None;
+    }
+    let said = text::plain(line);
+    let (word, rest) = said.trim_start_matches(['#', ' ']).split_once([' ', '#'])?;
+    let rest = rest.trim_start_matches('#');
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let title = rest[digits..].strip_prefix([':', '.', ')'])?.trim();
+    let is_item = (1..=2).contains(&digits) && WORDS.contains(&word.to_lowercase().as_str()) && !title.is_empty();
+    is_item.then(|| ProposedOption {
+        id: rest[..digits].to_owned(),
+        name: String::new(),
+        title: text::clip(title, 160).into_owned(),
+        body: String::new(),
+    })
+}
+
 /// Returns the options of an answer that have a letter in brackets: `- **(b) Title**: …`, also below an item of another list.
 pub(super) fn lettered_options(answer: &str) -> Vec<ProposedOption> {
     let mut all: Vec<ProposedOption> = Vec::new();

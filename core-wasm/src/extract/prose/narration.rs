@@ -218,7 +218,9 @@ pub(crate) fn is_narration(sentence: &str) -> bool {
     let sentence = strip_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
+    let names_skill = || lower.starts_with("i'm using the ") && lower.contains(" skill");
     NARRATION.iter().any(|opening| text::starts_with_words(&lower, opening))
+        || names_skill()
         || NARRATION_ENDS.iter().any(|ending| end.ends_with(ending))
 }
 

@@ -116,6 +116,9 @@ fn japanese_narration_and_empty_words() {
         assert!(is_narration(said), "{said}");
     }
     assert!(!is_narration("レジは税込みで動作します。"));
+    assert!(
+        is_narration("I'm using the till-counting skill to count it.") && !is_narration("I'm using the drawer of the till.")
+    );
     assert!(is_filler("追記完了です。") && is_filler("対応が完了しました。"));
     assert!(!is_filler("棚卸しの集計とレジの締めの移行が完了しました。"));
 }

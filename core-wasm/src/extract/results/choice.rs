@@ -259,10 +259,15 @@ impl Results {
                 let (lead, first) = (&turn.statements[above], &turn.statements[list.start]);
                 let leads = is_lead(&lead.text) && (lead.voice, lead.place + 1) == (first.voice, first.place);
                 let told = list.clone().filter(|number| chosen.contains(&(at, *number))).count();
-                let is_most = told >= 2 && 2 * told >= list.len() && chosen.contains(&(at, list.start));
-                let is_needed = (told > 0 && vanished::says_removal(&lead.text)) || (is_most && turn.needs_lead(above));
+                let is_most = 2 * told >= list.len() && (told >= 2 || list.len() == 1) && chosen.contains(&(at, list.start));
+                // "It was meant for:" needs the sentence that says what was.
+                let points = lead.goes_on && signs::begins_with_pronoun(&lead.text.to_lowercase(), true);
+                let is_needed =
+                    (told > 0 && vanished::says_removal(&lead.text)) || (is_most && (turn.needs_lead(above) || points));
                 if leads && is_needed && !chosen.contains(&(at, above)) {
                     chosen.push((at, above));
+                    let before = above.checked_sub(1).filter(|before| points && !chosen.contains(&(at, *before)));
+                    chosen.extend(before.map(|before| (at, before)));
                 }
             }
         }
@@ -411,8 +416,7 @@ impl Results {
         for (at, turn) in self.turns.iter().enumerate().rev() {
             let is_told = |number: &usize| chosen.contains(&(at, *number));
             let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
-            let holds = !(turn.disputed || turn.conceded || turn.reverted)
-                && (turn.has_work() || self.turns[at + 1..].iter().all(|later| !later.edited));
+            let holds = !turn.is_withdrawn() && (turn.has_work() || self.turns[at + 1..].iter().all(|later| !later.edited));
             if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
                 continue;
             }
@@ -496,7 +500,7 @@ impl Results {
     /// another one. What is only offered is no step.
     pub(super) fn with_whole_steps(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
-            if turn.disputed || turn.conceded || turn.reverted || turn.is_refused {
+            if turn.is_withdrawn() || turn.is_refused {
                 continue;
             }
             for list in turn.lists() {
@@ -610,8 +614,8 @@ impl Results {
     /// Leaves out sentences about things that were named before them, unless what stands before them is told.
     pub(super) fn without_leaning(&self, chosen: &[Place]) -> Vec<Place> {
         let is_whole = |&&(turn, number): &&Place| {
-            let statements = &self.turns[turn].statements;
-            let statement = &statements[number];
+            let statement = &self.turns[turn].statements[number];
+            let lower = statement.text.to_lowercase();
             let is_told = match self.before(turn, number) {
                 Some(before) => chosen.contains(&(turn, before)),
                 None => statement.voice == Voice::Answer && statement.place <= 1,
@@ -620,7 +624,7 @@ impl Results {
             statement.voice == Voice::Human
                 || (statement.form != Form::Sentence && !statement.goes_on)
                 || is_told
-                || !signs::speaks_of_named_before(&statement.text.to_lowercase())
+                || !(signs::speaks_of_named_before(&lower) || (statement.goes_on && signs::speaks_of_fact_before(&lower)))
         };
         chosen.iter().filter(is_whole).copied().collect()
     }

@@ -115,7 +115,7 @@ impl TurnResult {
         // Most lines begin with nothing that was wrong, and need no comparison of words.
         let is_mended = before.is_empty() || after.is_empty() || self.speaks_of_change(before, after, &chosen);
         let (before, after) = if is_mended { (before, after) } else { (&said[..0], &said[..]) };
-        let mut own = without_after(join(after.iter().copied()));
+        let mut own = without_after(without_connective(join(after.iter().copied())));
         let mut behind = String::new();
         // What the answer says of the cause tells it better.
         let tells_cause = || after.iter().any(|it| signs::names_cause(&it.text) || signs::names_cause(&it.heading));
@@ -269,6 +269,15 @@ fn without_praise(said: &str) -> Cow<'_, str> {
     Cow::Owned(text::capitalized(rest))
 }
 
+/// Strips the word that joins a line to something that is not told: "So the drawer stays open".
+fn without_connective(said: String) -> String {
+    const WORDS: [&str; 3] = ["So ", "But ", "And "];
+    const GO_ON: [&str; 3] = ["that ", "far", "much "];
+    let rest =
+        WORDS.iter().find_map(|word| said.strip_prefix(word)).filter(|rest| !GO_ON.iter().any(|it| rest.starts_with(it)));
+    rest.map(text::capitalized).unwrap_or(said)
+}
+
 /// Returns whether a heading only says that changes stand below it: "Changes made to the till".
 fn announces_changes(statement: &Statement) -> bool {
     const OPENINGS: [&str; 3] = ["changes made", "files changed", "summary of changes"];
@@ -327,7 +336,7 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
             let is_right_below = next.form != Form::Sentence || next.place == statement.place + 1;
             next.heading == statement.text && is_right_below
         });
-        let promises = is_short_heading(statement) || announces_changes(statement);
+        let promises = is_short_heading(statement) || statement.is_of_code || announces_changes(statement);
         if promises && !is_above && statements.len() > 1 {
             continue;
         }
@@ -399,6 +408,18 @@ mod tests {
         );
         assert_eq!(told("See https://till.example/1\n\nIt opens"), "See https://till.example/1; It opens");
         assert_eq!(told("- Takes `sum(one, ...)`\n- Takes `tax(...)`"), "Takes `sum(one, ...)`; Takes `tax(...)`");
+    }
+
+    #[test]
+    fn a_line_is_joined_to_nothing_before_it() {
+        assert_eq!(told("So the drawer stays open."), "The drawer stays open.");
+        assert_eq!(told("So far it stays open."), "So far it stays open.");
+    }
+
+    #[test]
+    fn a_heading_above_code_that_is_not_told_is_left_out() {
+        let said = "The slip is folded.\n\n**Format of the till file:**\n```rust\nfn a() {}\nfn b() {}\n```\n\n**Logic:**\n- It rings twice\n- It waits";
+        assert_eq!(told(said), "The slip is folded. Logic: It rings twice; It waits");
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl Results {
     /// that changed files speaks of the same.
     fn holds(&self, at: usize) -> bool {
         let turn = &self.turns[at];
-        if turn.disputed || turn.conceded || turn.reverted {
+        if turn.is_withdrawn() {
             return false;
         }
         let own = turn.statements.iter().filter(|it| it.voice == Voice::Answer);

@@ -102,10 +102,10 @@ impl Results {
         }
     }
 
-    /// Records that a prompt disputes or amends what the latest turn gave.
-    pub(super) fn dispute(&mut self) {
+    /// Records that a prompt disputes or amends what the latest turn gave, and whether it says that all of that is wrong.
+    pub(super) fn dispute(&mut self, objects: bool) {
         if let Some(last) = self.latest() {
-            last.disputed = true;
+            (last.disputed, last.is_objected) = (true, objects);
         }
         self.judged.take();
     }
@@ -334,6 +334,7 @@ impl Results {
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
         let chosen = self
             .with_whole_steps(self.with_verdicts(self.with_main_results(self.with_opening_deeds(self.with_leads(chosen)))));
+        let chosen = self.with_leads(chosen);
         let mut chosen =
             self.without_leaning(&self.with_commit_lists(self.with_commit_bodies(self.without_records(chosen))));
         // What completes a list or an answer may be overtaken as well.

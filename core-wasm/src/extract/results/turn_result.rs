@@ -58,6 +58,8 @@ pub(in crate::extract) struct TurnResult {
     pub is_chore: bool,
     /// Whether the next prompt disputes or amends what the turn gave.
     pub disputed: bool,
+    /// Whether the next prompt says that what the turn gave is wrong.
+    pub is_objected: bool,
     /// Whether the agent gave in to the next prompt.
     pub conceded: bool,
     /// Whether it also took back what the turn did.
@@ -93,6 +95,11 @@ impl TurnResult {
             is_first,
             ..Setting::default()
         }
+    }
+
+    /// Returns whether somebody said that what the turn gave does not hold.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.is_objected || self.conceded || self.reverted
     }
 
     /// Returns whether the turn changed something.
@@ -338,7 +345,7 @@ impl TurnResult {
 
 /// Returns whether a text in lower case opens with what somebody changed: "I've added a lock".
 fn opens_with_change(lower: &str) -> bool {
-    const DEEDS: [&str; 18] = [
+    const DEEDS: [&str; 19] = [
         "added",
         "changed",
         "converted",
@@ -348,6 +355,7 @@ fn opens_with_change(lower: &str) -> bool {
         "extracted",
         "fixed",
         "implemented",
+        "made",
         "moved",
         "refactored",
         "removed",
@@ -360,7 +368,10 @@ fn opens_with_change(lower: &str) -> bool {
     ];
     let said = ["i've ", "i’ve ", "i have ", "i "].iter().find_map(|lead| lower.strip_prefix(lead)).unwrap_or(lower);
     let said = said.strip_prefix("successfully ").unwrap_or(said);
-    DEEDS.contains(&said.split(' ').next().unwrap_or_default())
+    // "Made these changes" does not say which.
+    let is_empty = said.starts_with("made ")
+        && text::contains_any_words(said, &["changes", "edits", "fixes", "improvements", "updates"]);
+    DEEDS.contains(&said.split(' ').next().unwrap_or_default()) && !is_empty
 }
 
 /// Returns whether a statement only leads to what follows it.

@@ -73,6 +73,13 @@ pub(in crate::extract) fn speaks_of_named_before(lower: &str) -> bool {
     PLURALS.iter().any(|opening| lower.starts_with(opening))
 }
 
+/// Returns whether a sentence in lower case says something of the fact that only the sentence before it tells: "This was by chance".
+pub(in crate::extract) fn speaks_of_fact_before(lower: &str) -> bool {
+    const OPENINGS: [&str; 7] =
+        ["this was ", "this is ", "this means ", "this happens ", "this happened ", "that was ", "that's why "];
+    OPENINGS.iter().any(|opening| lower.starts_with(opening))
+}
+
 /// Returns whether a sentence in lower case refers by its first word to the sentence before it.
 pub(in crate::extract) fn leans_on_sentence_before(lower: &str) -> bool {
     LEANING.iter().any(|opening| lower.starts_with(opening))

@@ -19,7 +19,8 @@ pub(super) use headings::{
 };
 pub(crate) use leaning::begins_with_pronoun;
 pub(super) use leaning::{
-    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_named_before,
+    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_fact_before,
+    speaks_of_named_before,
 };
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(super) use problems::{

@@ -70,7 +70,10 @@ pub(in crate::extract) fn asks_to_choose(lower: &str) -> bool {
 
 /// Returns whether a line in lower case that leads to a list offers a choice between its items.
 pub(in crate::extract) fn offers_options(lower: &str) -> bool {
-    const SIGNS: [&str; 23] = [
+    const SIGNS: [&str; 26] = [
+        "would you prefer",
+        "would you like",
+        "reply with",
         "some options",
         "several options",
         "couple of options",

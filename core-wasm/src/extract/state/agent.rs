@@ -241,6 +241,7 @@ impl State {
             substantive: turn.substantive,
             is_chore: turn.is_chore,
             disputed: false,
+            is_objected: false,
             conceded: false,
             reverted: false,
             is_taken_back: false,

@@ -1,0 +1,99 @@
+//! What was pasted from a terminal into a prompt.
+
+use super::pasted::is_log_line;
+use crate::text;
+use crate::text::Language;
+
+/// Returns whether a line is of a terminal: a command behind its prompt, or what a runner of tasks or tests prints.
+pub(super) fn is_terminal(line: &str) -> bool {
+    let is_level = ["ERROR", "FATAL", "WARN", "WARNING", "INFO", "DEBUG", "FAIL", "Traceback"]
+        .iter()
+        .any(|level| line.strip_prefix(level).is_some_and(|rest| rest.starts_with([':', ' ', ']', '\t'])));
+    let is_test = ["=== RUN", "--- FAIL", "--- PASS", "--- SKIP", "=== FAIL"].iter().any(|mark| line.starts_with(mark));
+    // `[task] $ command`, and the lines of a task: `[lint:go] file.go:3: …`.
+    let is_task = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
+        let is_name = tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
+        is_name && (tag.contains(':') || rest.starts_with("$ "))
+    });
+    is_level || is_test || is_task || is_command(line)
+}
+
+/// Returns whether a line is a command behind the prompt of a shell.
+fn is_command(line: &str) -> bool {
+    // `user@host folder % command`.
+    let is_host = || {
+        let mut words = line.split_whitespace();
+        let host = words.next().is_some_and(|word| word.contains('@') && !word.starts_with('@') && !word.ends_with('.'));
+        host && words.take(2).any(|word| matches!(word, "%" | "$" | "#"))
+    };
+    // The prompt of a shell that shows the branch.
+    let has_branch = line.contains('\u{e0a0}');
+    ["$ ", "❯", "➜ "].iter().any(|mark| line.starts_with(mark)) || has_branch || is_host()
+}
+
+/// Returns a prompt without what was pasted from a terminal: a command behind its prompt, the lines below it up to the next paragraph, and
+/// the paragraphs behind that in which nobody speaks. None if there is nothing of that, or if hardly anything else is left.
+pub(super) fn without_terminal(prompt: &str) -> Option<String> {
+    const MIN_WORDS: usize = 3;
+    // "❯ This branch is mine" is a prompt of the agent, which somebody sends again.
+    let is_sentence = |line: &str| line.trim_start_matches(['❯', '$', ' ']).starts_with(char::is_uppercase);
+    // What stands between fences is no part of a request anyway.
+    if prompt.contains("```") {
+        return None;
+    }
+    let is_command = |line: &&str| is_command(line.trim()) && !is_sentence(line.trim());
+    let (mut own, mut has_any) = (String::new(), false);
+    for paragraph in prompt.split("\n\n") {
+        let typed: Vec<&str> = paragraph.lines().take_while(|line| !is_command(line)).collect();
+        if !has_any || speaks(paragraph) {
+            own.push_str(&typed.join("\n"));
+            own.push_str("\n\n");
+        }
+        has_any |= paragraph.lines().any(|line| is_command(&line));
+    }
+    (has_any && own.split_whitespace().count() >= MIN_WORDS).then_some(own)
+}
+
+/// Returns whether somebody speaks in a paragraph to somebody, as no program does.
+fn speaks(paragraph: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "i",
+        "i'm",
+        "i've",
+        "i'd",
+        "we",
+        "let's",
+        "should",
+        "can you",
+        "could you",
+        "please",
+        "why",
+        "how",
+        "what",
+        "maybe",
+    ];
+    let first = paragraph.trim_start();
+    let is_wide = text::language(first) != Language::English;
+    first.starts_with(char::is_alphabetic)
+        && !is_log_line(first)
+        && !is_terminal(first)
+        && (is_wide || text::contains_any_words(&first.to_lowercase().replace('’', "'"), &WORDS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_printed_is_left_out() {
+        let own = |prompt: &str| without_terminal(prompt).map(|own| text::one_line(&own));
+        let said = "I just saw this:\n\n❯ till open\nOpen it? [Y/n] n\nRinging (2/5)\n\nI think we should open it at noon.";
+        assert_eq!(own(said).unwrap(), "I just saw this: I think we should open it at noon.");
+        let printed = "the slip is still red.\n\nu@shop till % till print\n\nslip 1 of 2\n\nslip 2 of 2";
+        assert_eq!(own(printed).unwrap(), "the slip is still red.");
+        assert_eq!(own("❯ This branch is mine. Please paint it green."), None);
+        assert_eq!(own("you get:\n```\n❯ till open\n```\nand then it waits for me"), None, "the fence ends it");
+        assert_eq!(own("❯ till open\nOpen it? [Y/n]"), None, "nothing else is left");
+        assert_eq!(own("the slip is red\n\nand the drawer is green"), None);
+    }
+}
