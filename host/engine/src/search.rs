@@ -32,8 +32,8 @@ pub struct SearchRequest<'a> {
     profile: &'static Profile,
     includes_shared: bool,
     is_quick: bool,
-    /// Whether to leave out what a later memory took the place of.
-    current: bool,
+    /// Whether nobody asked for it: what a later memory took the place of is left out.
+    is_unasked: bool,
     /// What a person may have said of the results.
     marked: Marked,
     /// The settings to embed the query with; `None` does without.
@@ -85,7 +85,7 @@ impl<'a> SearchRequest<'a> {
             profile,
             includes_shared: true,
             is_quick: false,
-            current: false,
+            is_unasked: false,
             marked: options.marked,
             embedding: Some(&runtime.config.embedding),
         })
@@ -95,7 +95,7 @@ impl<'a> SearchRequest<'a> {
     pub fn of_policy(text: &str, kinds: &[String], project: &'a str, limit: u32, now: u64) -> Self {
         let mut query = Query::parse(text, &Zoned::now());
         query.kinds.extend_from_slice(kinds);
-        Self { current: true, ..Self::of_notes(query, project, limit, now) }
+        Self { is_unasked: true, ..Self::of_notes(query, project, limit, now) }
     }
 
     /// A search among a project's notes, whose query names the types that count. It is ranked by default, and starts no other
@@ -109,7 +109,7 @@ impl<'a> SearchRequest<'a> {
             profile: &rank::DEFAULT_PROFILE,
             includes_shared: false,
             is_quick: false,
-            current: false,
+            is_unasked: false,
             marked: Marked::NotWrong,
             embedding: None,
         }
@@ -156,7 +156,7 @@ impl<'a> SearchRequest<'a> {
             profile: self.profile,
             probe,
             is_quick: self.is_quick,
-            current: self.current,
+            is_unasked: self.is_unasked,
             marked: self.marked,
         })?;
         Ok(SearchOutcome { hits: results.hits, warning: warning.or(results.degraded) })

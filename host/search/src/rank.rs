@@ -53,11 +53,14 @@ const COLLEAGUE_FACTOR: f64 = 0.98;
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
 /// If a later memory may have changed an earlier one, the share of the earlier one's score that the later one needs on its own
-/// to rank above it. A search that the later one does not match may be about something else that the earlier one says. What
-/// likely changed it needs little: "make it 15" has none of the words that one searches for. With nothing at all, what seemed
-/// to have changed many others led every search of a product of 57 conversations.
+/// to rank above it in a search that nobody asked for. A search that the later one does not match may be about something else that
+/// the earlier one says, and there is little room. What likely changed it needs little: "make it 15" has none of the words that one
+/// searches for. With nothing at all, what seemed to have changed many others led every search of a product of 57 conversations.
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
+
+/// The same for a search that somebody asked for. It lists both, so a wrong link costs one place.
+const ASKED_SHARE: f64 = 0.0;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,8 +187,9 @@ pub struct RankingContext<'a> {
     pub words: f64,
     /// The ranking parameters.
     pub profile: &'a Profile,
-    /// Whether to leave out memories whose place a later one took.
-    pub current: bool,
+    /// Whether nobody asked for the search. Memories whose place a later one took are left out, and what may have changed a memory
+    /// must match as well to stand before it.
+    pub is_unasked: bool,
 }
 
 /// A ranked memory.
@@ -244,7 +248,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().flat_map(Candidate::preferred).collect();
+        let heads: HashSet<Id> = candidates.iter().flat_map(|it| it.preferred(setting.is_unasked)).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -269,9 +273,9 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             (trust * why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
-    let heads = prefer_heads(&mut scored);
+    let heads = prefer_heads(&mut scored, setting.is_unasked);
     let doubts: HashMap<Id, Vec<Id>> = scored.iter().map(|(_, it, _)| (it.id, it.doubts().collect())).collect();
-    if setting.current {
+    if setting.is_unasked {
         scored.retain(|(_, it, _)| it.head.is_none());
     }
     // The sort is stable: equal scores stay in the order of BM25, cosine, age and identifier.
@@ -289,9 +293,10 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 }
 
 impl<Id: Copy> Candidate<Id> {
-    /// Returns what stands before it in every search that finds it.
-    fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
-        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
+    /// Returns what may stand before it though it has no word of the search.
+    pub fn preferred(&self, is_unasked: bool) -> impl Iterator<Item = Id> + '_ {
+        let later = self.later.iter().filter(move |it| it.is_likely || !is_unasked);
+        self.head.into_iter().chain(later.map(|it| it.id))
     }
 
     /// Returns what puts it in doubt, the oldest first.
@@ -302,9 +307,11 @@ impl<Id: Copy> Candidate<Id> {
 
 /// Gives a current memory at least the score of the memory that it superseded, and lowers the score of the superseded one. A
 /// later memory that may have changed an earlier one gets the latter's score too, if it likely did or matches as well; the
-/// latter keeps its own. Returns which memories must stand before which: by the earlier one, the later ones, the oldest first.
+/// latter keeps its own. A search that somebody asked for needs no match. Returns which memories must stand before which: by the
+/// earlier one, the later ones, the oldest first.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
     scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
+    is_unasked: bool,
 ) -> HashMap<Id, Vec<Id>> {
     let mut heads: HashMap<Id, Vec<Id>> = HashMap::new();
     if scored.iter().all(|(_, it, _)| it.head.is_none() && it.later.is_empty()) {
@@ -328,7 +335,11 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
         }
         for later in it.later.clone() {
             let Some(&place) = places.get(&later.id) else { continue };
-            let least = if later.is_likely { LIKELY_SHARE } else { POSSIBLE_SHARE };
+            let least = match later.is_likely {
+                _ if !is_unasked => ASKED_SHARE,
+                true => LIKELY_SHARE,
+                false => POSSIBLE_SHARE,
+            };
             if own[place] >= least * score {
                 scored[place].0 = scored[place].0.max(score);
                 heads.entry(id).or_default().push(later.id);
@@ -513,7 +524,7 @@ mod tests {
         known: 1.0,
         words: 4.0,
         profile: &DEFAULT_PROFILE,
-        current: false,
+        is_unasked: false,
     };
 
     fn candidate(id: u32, session: &str, bm25: f64) -> Candidate<u32> {
@@ -539,7 +550,12 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches() {
+    fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches_or_somebody_asked() {
+        let unasked = RankingContext { is_unasked: true, ..SETTING };
+        let order_of = |candidates: Vec<Candidate<u32>>, setting| {
+            rank(candidates, setting, 20).into_iter().map(|ranked| ranked.id).collect::<Vec<_>>()
+        };
+        let order = |candidates| order_of(candidates, &unasked);
         let earlier =
             |is_likely| Candidate { later: vec![Later { id: 2, is_likely, is_doubt: true }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
@@ -548,6 +564,11 @@ mod tests {
         assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
         assert_eq!(order(vec![earlier(true), later(0.5)]), [2, 1], "what likely changed it needs little");
         assert_eq!(order(vec![earlier(true), later(0.0)]), [1, 2], "but something");
+        for is_likely in [false, true] {
+            let other = candidate(4, "d", 4.0);
+            let found = order_of(vec![other, earlier(is_likely), later(0.0)], &SETTING);
+            assert_eq!(found, [2, 1, 4], "somebody asked");
+        }
         let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");

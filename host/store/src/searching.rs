@@ -74,7 +74,7 @@ const MAX_SCANNED_ROWS: usize = 40_000;
 /// From this number of memories on, half of the work is given to a helper.
 const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
-/// How many memories are added because they replaced, or likely changed, one that was found.
+/// How many memories are added because they replaced, or may have changed, one that was found.
 const MAX_ADDED: usize = 100;
 
 /// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
@@ -103,8 +103,9 @@ pub struct Search<'a> {
     pub probe: Option<QueryVector>,
     /// Whether to halve the candidates of each method, because a hook has less time than a person.
     pub is_quick: bool,
-    /// Whether to leave out memories whose place a later one took. The later one is found in their stead.
-    pub current: bool,
+    /// Whether nobody asked for the search. Memories whose place a later one took are left out, and the later one is found in their
+    /// stead.
+    pub is_unasked: bool,
     /// What a person may have said of the results.
     pub marked: Marked,
 }
@@ -122,7 +123,7 @@ impl<'a> Search<'a> {
             profile: &rank::DEFAULT_PROFILE,
             probe: None,
             is_quick: false,
-            current: false,
+            is_unasked: false,
             marked: Marked::NotWrong,
         }
     }
@@ -229,7 +230,7 @@ impl Store {
             words: words.count_concepts(),
             known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
             profile: search.profile,
-            current: search.current,
+            is_unasked: search.is_unasked,
         };
         let tokens: Vec<&str> = query.words().map(|word| word.token).collect();
         let mut hits = Vec::new();
@@ -373,7 +374,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// Adds what holds instead of a candidate, or likely changed it, whether or not it contains a word of the query.
+/// Adds what stands before a candidate whether or not it contains a word of the query: what holds instead, or may have changed it.
 fn add_heads(
     conn: &Connection,
     search: &Search<'_>,
@@ -387,9 +388,7 @@ fn add_heads(
     let mut at = 0;
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
-        let candidate = &candidates[at].0;
-        let likely = candidate.later.iter().filter(|it| it.is_likely).map(|it| it.id);
-        let heads: Vec<i64> = candidate.head.into_iter().chain(likely).collect();
+        let heads: Vec<i64> = candidates[at].0.preferred(search.is_unasked).collect();
         at += 1;
         for head in heads {
             if candidates.len() >= most || !known.insert(head) {
@@ -789,7 +788,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
         {
             let superseded: Option<i64> = row.get(1)?;
             if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory))
-                && !(search.current && superseded.is_some())
+                && !(search.is_unasked && superseded.is_some())
                 && !is_double(conn, search, &memory)?
             {
                 let superseded_by = match superseded {

@@ -7,8 +7,8 @@
 //! join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force. If the later one *may have changed* it, a search that matches both puts the later one above it, and it is told as the earlier
-//! word, unless the two are hardly similar. If it *likely* did, so does every search that finds the earlier one.
+//! in force. If the later one *may have changed* it, a search that somebody asked for puts the later one above it. Beside a prompt, the
+//! later one must match as well, or a little if it *likely* did; the earlier one is told as such, unless the two are hardly similar.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -440,7 +440,7 @@ mod tests {
 
     fn found(it: &Fixture, project: &Project, current: bool) -> Vec<String> {
         let query = Query::parse("cache 5 minutes", &jiff::Zoned::now());
-        let search = Search { current, ..Search::new(&query, Some(&project.id), 10, 5 * 86_400_000) };
+        let search = Search { is_unasked: current, ..Search::new(&query, Some(&project.id), 10, 5 * 86_400_000) };
         it.store.search(&search).unwrap().hits.into_iter().map(|hit| hit.memory.id).collect()
     }
 
@@ -543,6 +543,26 @@ mod tests {
         assert_eq!(it.store.supersessions(&ids[0]).unwrap(), [link(Change::Likely)]);
         it.store.unlink(&ids[0], 2).unwrap();
         assert_eq!(found(&it, &project, true)[0], ids[0], "the link was undone");
+    }
+
+    #[test]
+    fn whoever_searches_finds_what_may_have_changed_a_memory_though_it_has_none_of_the_words() {
+        for (change, is_raised) in [(Change::Possible, true), (Change::Unlikely, false)] {
+            let (mut it, project, ids) = three_rules();
+            let link = Supersession {
+                older: ids[0].clone(),
+                newer: ids[3].clone(),
+                relation: Relation::Follows,
+                change,
+                similarity: Some(0.3),
+                made_at: 1,
+                undone_at: None,
+            };
+            let comparison = it.store.to_compare(&project.id, &[], 10).unwrap().expect("new memories");
+            it.store.put_comparison(&project.id, &comparison, &[link]).unwrap();
+            assert_eq!(found(&it, &project, false)[0] == ids[3], is_raised, "{change:?}");
+            assert_eq!(found(&it, &project, true)[0], ids[0], "nobody asked: {change:?}");
+        }
     }
 
     #[test]
