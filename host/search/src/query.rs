@@ -24,9 +24,10 @@ const MAX_QUERY_BYTES: usize = 8 * 1024;
 pub const MAX_TERMS: usize = 64;
 
 /// English stop words.
-const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from get \
-    had has have how i if in into is it its just let me my no not of on or our please should so some than that the \
-    their them then there these they this to us was we were what when where which who why will with would you your ";
+const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from \
+    get had has have he her him his how i if in into is it its just let me my no not of on \
+    or our please she should so some than that the their them then there these they this \
+    to us was we were what when where which who why will with would you your ";
 
 /// Korean and Japanese stop words, as they appear between spaces.
 const CJK_STOP_WORDS: &str = " 그 이 저 것 거 그거 이거 저거 그것 이것 그게 이게 뭐 뭐야 뭔가 무엇 무엇을 무슨 왜 어떻게 어디 언제 \
@@ -558,6 +559,7 @@ mod tests {
     fn stop_words_are_searched_for_where_there_is_nothing_else() {
         assert_eq!(terms(&parse("what is the timeout")), ["timeout"]);
         assert_eq!(terms(&parse("who are you")), ["who", "are", "you"]);
+        assert_eq!(terms(&parse("did she tell him of his timeout")), ["tell", "timeout"]);
         assert_eq!(terms(&parse("인증 좀 해줘")), ["인증", "authent"]);
     }
 

@@ -84,6 +84,10 @@ pub struct Profile {
     pub fusion: Fusion,
     /// The share of the final score that importance, age and occurrences decide.
     pub prior: f64,
+    /// The share of their BM25 that further pieces of a session add to its memories, see [`SESSION_SHARE`].
+    pub session: f64,
+    /// Whether a memory that took the place of another one, or likely changed it, gets its score.
+    pub follows_links: bool,
     /// Whether the mean itself is the relevance, as in the memory system's design. Otherwise it is rescaled to match
     /// what a reader expects of such a number, see [`rescale_relevance`].
     pub is_raw: bool,
@@ -100,6 +104,8 @@ pub const DEFAULT_PROFILE: Profile = Profile {
     vector: 0.4,
     fusion: Fusion::Weighted,
     prior: 0.05,
+    session: SESSION_SHARE,
+    follows_links: true,
     is_raw: false,
     min_score: 0.0,
     results: None,
@@ -126,10 +132,19 @@ pub const PROFILES: [Profile; 5] = [
     },
 ];
 
+/// The default profile without one of its steps each, to measure what the step does. No step may lose to leaving it out.
+/// Without vectors it is the profile `text`.
+pub const ABLATIONS: [Profile; 3] = [
+    Profile { name: "without-prior", prior: 0.0, ..DEFAULT_PROFILE },
+    Profile { name: "without-session", session: 0.0, ..DEFAULT_PROFILE },
+    Profile { name: "without-links", follows_links: false, ..DEFAULT_PROFILE },
+];
+
 /// Returns the profile of that name.
 pub fn find_profile(name: &str) -> Option<&'static Profile> {
     static ALL: [Profile; 5] = PROFILES;
-    ALL.iter().find(|profile| profile.name == name)
+    static WITHOUT: [Profile; 3] = ABLATIONS;
+    ALL.iter().chain(&WITHOUT).find(|profile| profile.name == name)
 }
 
 /// A piece that was found.
@@ -252,7 +267,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
-    let support = support(&candidates);
+    let support = support(&candidates, setting.profile.session);
     let memories = best_pieces(candidates);
     let ranks = match setting.profile.fusion {
         Fusion::Weighted => None,
@@ -273,7 +288,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             (trust * why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
-    let heads = prefer_heads(&mut scored, setting.is_unasked);
+    let heads = if setting.profile.follows_links { prefer_heads(&mut scored, setting.is_unasked) } else { HashMap::new() };
     let doubts: HashMap<Id, Vec<Id>> = scored.iter().map(|(_, it, _)| (it.id, it.doubts().collect())).collect();
     if setting.is_unasked {
         scored.retain(|(_, it, _)| it.head.is_none());
@@ -369,16 +384,16 @@ fn put_heads_first<Id: Ord + Copy + std::hash::Hash>(ranked: &mut [RankedMemory<
 
 /// Returns, for each session, what its pieces after the best one add to each of its memories, and the share that the
 /// next piece would get. `candidates` must be sorted best first.
-fn support<Id>(candidates: &[Candidate<Id>]) -> HashMap<String, (f64, f64)> {
+fn support<Id>(candidates: &[Candidate<Id>], session: f64) -> HashMap<String, (f64, f64)> {
     let mut support: HashMap<String, (f64, f64)> = HashMap::new();
     for candidate in candidates {
         match support.get_mut(&candidate.session) {
             Some((sum, share)) => {
                 *sum += *share * candidate.bm25;
-                *share *= SESSION_SHARE;
+                *share *= session;
             }
             None => {
-                support.insert(candidate.session.clone(), (0.0, SESSION_SHARE));
+                support.insert(candidate.session.clone(), (0.0, session));
             }
         }
     }
@@ -572,6 +587,24 @@ mod tests {
         let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");
+    }
+
+    #[test]
+    fn each_ablation_leaves_out_its_step() {
+        let ids = |name: &str, candidates: Vec<Candidate<u32>>| {
+            let profile = find_profile(name).expect("a profile");
+            let ranked = rank(candidates, &RankingContext { profile, ..SETTING }, 9);
+            ranked.into_iter().map(|it| it.id).collect::<Vec<_>>()
+        };
+        let changed = || {
+            let later = vec![Later { id: 2, is_likely: true, is_doubt: true }];
+            vec![Candidate { later, ..candidate(1, "a", 8.0) }, candidate(2, "b", 2.0)]
+        };
+        assert_eq!((ids("default", changed()), ids("without-links", changed())), (vec![2, 1], vec![1, 2]));
+        let supported = || vec![candidate(1, "a", 8.0), candidate(2, "b", 7.9), candidate(3, "b", 7.8)];
+        assert_eq!((ids("default", supported())[0], ids("without-session", supported())[0]), (2, 1));
+        let important = || vec![candidate(1, "a", 8.0), Candidate { importance: 1.0, ..candidate(2, "b", 7.9) }];
+        assert_eq!((ids("default", important())[0], ids("without-prior", important())[0]), (2, 1));
     }
 
     #[test]

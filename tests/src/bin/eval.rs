@@ -16,8 +16,9 @@ use tests::eval::report::{self, Row};
 use tests::eval::run::Filled;
 use tests::eval::{Answer, Measures, Set};
 
-/// The profiles of the search that an ablation compares, beside its default.
-const PROFILES: [&str; 3] = ["text", "vector", "seed"];
+/// The profiles of the search that an ablation compares, beside its default: words and vectors alone, the memory system's design, and
+/// the default without one of its steps.
+const PROFILES: [&str; 6] = ["text", "vector", "seed", "without-prior", "without-session", "without-links"];
 
 /// What `transcripts` wants where nothing else is said.
 const LEAST_OF_TRANSCRIPTS: f64 = 0.76;
@@ -45,7 +46,7 @@ struct Options {
     /// Only so many questions, spread over the set
     #[arg(long, global = true, value_name = "N")]
     most: Option<usize>,
-    /// Also search with text only, with vectors only, and as the seed says
+    /// Also search with text only, with vectors only, as the seed says, and without one step of the ranking each
     #[arg(long, global = true)]
     ablations: bool,
     /// Also print the questions that are not answered among the first five

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde::Serialize;
 
 use super::entry::{self, Entry, TableOptions};
@@ -60,7 +60,7 @@ pub(in crate::cli) struct Arguments {
     limit: Option<u32>,
     /// How to rank: `text` and `vector` by words or by meaning alone, `rrf` by reciprocal rank fusion, `seed` by 70 %
     /// meaning and 30 % words with at most six results of at least 0.35. The default is set in the configuration
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(rank::PROFILES.map(|profile| profile.name)))]
+    #[arg(long, value_name = "NAME", value_parser = profiles())]
     pub(super) profile: Option<String>,
     /// Explain the score of each result
     #[arg(long)]
@@ -69,6 +69,12 @@ pub(in crate::cli) struct Arguments {
     /// `session_id`, project, `created_at`, files, …
     #[arg(long)]
     json: bool,
+}
+
+/// Returns the names of the profiles. Those that only measure a step of the ranking are hidden.
+fn profiles() -> PossibleValuesParser {
+    let measuring = rank::ABLATIONS.iter().map(|profile| PossibleValue::new(profile.name).hide(true));
+    PossibleValuesParser::new(rank::PROFILES.iter().map(|profile| PossibleValue::new(profile.name)).chain(measuring))
 }
 
 impl Arguments {
