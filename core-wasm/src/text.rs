@@ -2,7 +2,9 @@
 //! language.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Returns the length in UTF-16 code units, the unit in which the agent measures its context.
 pub(crate) fn utf16_len(text: &str) -> usize {
@@ -98,7 +100,7 @@ impl<'a> Searched<'a> {
     /// Prepares a text for a search for so many patterns.
     pub(crate) fn for_patterns(text: &'a str, count: usize) -> Self {
         let is_worthwhile = count >= Self::MANY || text.len() < count * Self::BYTES_PER_PATTERN;
-        Self { text, pairs: is_worthwhile.then(|| Pairs::of(text)) }
+        Self { text, pairs: is_worthwhile.then(|| Pairs::recent(text)) }
     }
 
     pub(crate) fn contains(&self, part: &str) -> bool {
@@ -110,8 +112,29 @@ impl<'a> Searched<'a> {
     }
 }
 
+/// The texts in which patterns were searched for last, with their pairs. A sentence is searched for one list of signs after another.
+struct Recent {
+    texts: [(String, Pairs); Self::COUNT],
+    /// The place of the oldest.
+    oldest: usize,
+}
+
+impl Recent {
+    /// How many are kept: a sentence, the heading above it, and what they are compared with.
+    const COUNT: usize = 4;
+    /// The longest text that is worth a copy, in bytes.
+    const MAX_BYTES: usize = 4096;
+}
+
+thread_local! {
+    static RECENT: RefCell<Recent> = const {
+        RefCell::new(Recent { texts: [const { (String::new(), Pairs([0; Pairs::BITS / 64])) }; Recent::COUNT], oldest: 0 })
+    };
+}
+
 /// Which pairs of neighbouring bytes a text has, to tell at once of most patterns that they are not in it. Two pairs may share a
 /// bit, so a pattern that may be in the text has to be searched for.
+#[derive(Clone, Copy)]
 struct Pairs([u64; Self::BITS / 64]);
 
 impl Pairs {
@@ -125,6 +148,25 @@ impl Pairs {
             bits[word] |= bit;
         }
         Self(bits)
+    }
+
+    /// Returns the pairs of a text, which are mostly known: to compare two texts takes less time than to go over one byte by byte.
+    fn recent(text: &str) -> Self {
+        if text.len() > Recent::MAX_BYTES {
+            return Self::of(text);
+        }
+        RECENT.with_borrow_mut(|recent| {
+            if let Some((_, pairs)) = recent.texts.iter().find(|(known, _)| known == text) {
+                return *pairs;
+            }
+            let (known, pairs) = &mut recent.texts[recent.oldest];
+            known.clear();
+            known.push_str(text);
+            *pairs = Self::of(text);
+            let pairs = *pairs;
+            recent.oldest = (recent.oldest + 1) % Recent::COUNT;
+            pairs
+        })
     }
 
     fn may_have(&self, part: &str) -> bool {
@@ -431,40 +473,126 @@ fn ends_in_abbreviation(text: &str) -> bool {
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "no" | "No") || word.len() == 1
 }
 
+/// Returns a text in lower case, as the standard library does. That one looks at each character behind the first that is not ASCII,
+/// such as a dash, and took a tenth of an extraction.
+pub(crate) fn lower(text: &str) -> String {
+    let mut lower = String::with_capacity(text.len());
+    let mut rest = text;
+    loop {
+        let plain = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+        let start = lower.len();
+        lower.push_str(&rest[..plain]);
+        lower[start..].make_ascii_lowercase();
+        rest = &rest[plain..];
+        let Some(c) = rest.chars().next() else { return lower };
+        match c {
+            // How a sigma is written depends on what stands around it.
+            'Σ' => return text.to_lowercase(),
+            // Punctuation, and the scripts of Japanese, Chinese and Korean, which have no cases.
+            '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => lower.push(c),
+            _ => lower.extend(c.to_lowercase()),
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+}
+
 /// Computes a 32-bit FNV-1a hash. It identifies things within one session and gives no security.
 pub(crate) fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    text.bytes().fold(HASH_OF_NOTHING, add_to_hash)
+}
+
+/// Computes the hash of a text in lower case. Only letters in ASCII have one.
+pub(crate) fn hash_of_lower(text: &str) -> u32 {
+    text.bytes().fold(HASH_OF_NOTHING, |hash, byte| add_to_hash(hash, byte.to_ascii_lowercase()))
+}
+
+const HASH_OF_NOTHING: u32 = 0x811c_9dc5;
+
+const fn add_to_hash(hash: u32, byte: u8) -> u32 {
+    (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
 /// Hashes of the words that characterize a text.
-pub(crate) type Features = HashSet<u32>;
+pub(crate) type Features = HashSet<u32, BuildHasherDefault<Rehash>>;
+
+/// Hashes what is a hash already: one multiplication spreads its bits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rehash(u64);
+
+impl Hasher for Rehash {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    }
+
+    fn write_u32(&mut self, hash: u32) {
+        let spread = u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ (spread >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// Words that say nothing about the subject of a text.
-const STOP_WORDS: &[&str] = &[
+const STOP_WORDS: [&str; 39] = [
     "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has", "have", "had", "its",
     "now", "when", "which", "will", "can", "into", "all", "also", "more", "than", "then", "them", "they", "been", "only",
     "one", "our", "out", "you", "your", "there", "their", "what",
 ];
 
+/// Their hashes, in the same order.
+const STOP_HASHES: [u32; STOP_WORDS.len()] = {
+    let mut hashes = [HASH_OF_NOTHING; STOP_WORDS.len()];
+    let mut at = 0;
+    while at < STOP_WORDS.len() {
+        let word = STOP_WORDS[at].as_bytes();
+        let mut byte = 0;
+        while byte < word.len() {
+            hashes[at] = add_to_hash(hashes[at], word[byte]);
+            byte += 1;
+        }
+        at += 1;
+    }
+    hashes
+};
+
+/// Returns whether a word, whose hash in lower case is given, says nothing.
+fn is_stop_word(word: &str, hash: u32) -> bool {
+    let known = STOP_HASHES.iter().position(|known| *known == hash);
+    known.is_some_and(|at| word.eq_ignore_ascii_case(STOP_WORDS[at]))
+}
+
 /// Returns the features by which texts are compared: words in lower case, and pairs of characters for scripts without
 /// spaces.
 pub(crate) fn features(text: &str) -> Features {
-    let mut set = HashSet::new();
+    /// Every how many bytes a text has a feature, so that the set is seldom made larger.
+    const BYTES_PER_FEATURE: usize = 8;
+    let mut set = Features::with_capacity_and_hasher(text.len() / BYTES_PER_FEATURE, BuildHasherDefault::default());
+    let mut add_word = |word: &str| {
+        let hash = hash_of_lower(word);
+        if word.len() > 2 && !is_stop_word(word, hash) {
+            set.insert(hash);
+        }
+    };
+    if text.is_ascii() {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').for_each(add_word);
+        return set;
+    }
+    let mut pairs = Vec::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
         for run in runs(word) {
             if run.is_ascii() {
-                let word = run.to_ascii_lowercase();
-                if word.len() > 2 && !STOP_WORDS.contains(&word.as_str()) {
-                    set.insert(hash(&word));
-                }
+                add_word(run);
                 continue;
             }
-            let chars: Vec<char> = run.chars().collect();
-            for pair in chars.windows(2) {
-                set.insert(hash(&pair.iter().collect::<String>()));
-            }
+            let ends = run.char_indices().map(|(at, _)| at).skip(2).chain([run.len()]);
+            let starts = run.char_indices().map(|(at, _)| at);
+            let is_single = run.chars().nth(1).is_none();
+            pairs.extend(starts.zip(ends).filter(|_| !is_single).map(|(start, end)| hash(&run[start..end])));
         }
     }
+    set.extend(pairs);
     set
 }
 
@@ -610,7 +738,28 @@ mod tests {
         assert_eq!(language("请修复这个错误"), Language::Chinese);
     }
 
+    #[test]
+    fn features_are_words_and_pairs() {
+        let of = |words: &[&str]| -> Features { words.iter().map(|word| hash(word)).collect() };
+        assert_eq!(features("The Till_drawer of `a.rs` is OPEN, is it?"), of(&["till_drawer", "open"]));
+        assert_eq!(features("금고의 drawer를 — open"), of(&["금고", "고의", "drawer", "open"]));
+        assert_eq!(features("a1 가"), of(&[]));
+    }
+
+    #[test]
+    fn lower_case_is_that_of_the_standard_library() {
+        for text in ["", "A—B", "ΑΣ ΑΣΑ", "İstanbul", "ÀÉ ß Ω K", "금고 ABC 引き出し、ＡＢ", "…Now “It”"]
+        {
+            assert_eq!(lower(text), text.to_lowercase());
+        }
+    }
+
     proptest! {
+        #[test]
+        fn any_text_in_lower_case_is_that_of_the_standard_library(text in any::<String>()) {
+            prop_assert_eq!(lower(&text), text.to_lowercase());
+        }
+
         #[test]
         fn a_part_is_found_wherever_it_is(text in "[ab z가]{0,12}", part in "[ab z가]{0,4}") {
             prop_assert_eq!(contains(&text, &part), text.contains(&part));

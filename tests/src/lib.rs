@@ -18,6 +18,7 @@ pub mod fake_model;
 pub mod fake_provider;
 pub mod faults;
 pub mod growth;
+pub mod guest;
 pub mod home;
 mod http;
 pub mod judgement;

@@ -112,7 +112,7 @@ fn add_form(all: &mut FeatureList, statement: &Statement) {
 }
 
 fn add_words(all: &mut FeatureList, said: &str) {
-    let lower = said.to_lowercase();
+    let lower = text::lower(said);
     let wide = !said.is_ascii() && text::language(said) != text::Language::English;
     // A sentence in a script without spaces says as much in half the characters.
     let length = said.chars().count() * if wide { 2 } else { 1 };

@@ -242,7 +242,7 @@ pub(super) fn says_all_done(answer: &str) -> bool {
         "所有任务已完成",
     ];
     text::sentences(answer).iter().any(|sentence| {
-        let lower = sentence.to_lowercase();
+        let lower = text::lower(sentence);
         // "All 24 tasks are done".
         let counted: String =
             lower.split_whitespace().filter(|word| !word.bytes().all(|b| b.is_ascii_digit())).collect::<Vec<_>>().join(" ");
@@ -283,7 +283,7 @@ pub(super) fn says_clean(answer: &str) -> bool {
     const ALL: [&str; 7] =
         ["all clean", "all green", "everything passes", "everything is green", "all checks pass", "모두 통과", "すべて通過"];
     text::sentences(answer).iter().any(|sentence| {
-        let lower = sentence.to_lowercase();
+        let lower = text::lower(sentence);
         ALL.iter().any(|words| lower.trim_end_matches(['.', '!', ':', '。']) == *words)
     })
 }

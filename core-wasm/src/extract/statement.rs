@@ -395,14 +395,18 @@ pub(crate) fn names(text: &str) -> Vec<u32> {
     for word in
         text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '*' | '[' | ']'))
     {
+        // Most words are too short or plain, which their bytes tell.
+        let inner = |b: u8| matches!(b, b'_' | b'/' | b'.' | b'-' | b':') || b.is_ascii_uppercase() || b.is_ascii_digit();
+        if word.len() < 4 || !word.bytes().skip(1).any(inner) {
+            continue;
+        }
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-        let inner = |c: char| matches!(c, '_' | '/' | '.' | '-' | ':') || c.is_ascii_uppercase() || c.is_ascii_digit();
         if word.len() >= 4
             && word.is_ascii()
-            && word.chars().skip(1).any(inner)
+            && word.bytes().skip(1).any(inner)
             && word.bytes().any(|b| b.is_ascii_alphabetic())
         {
-            let hash = text::hash(&word.to_ascii_lowercase());
+            let hash = text::hash_of_lower(word);
             if !all.contains(&hash) {
                 all.push(hash);
             }

@@ -49,9 +49,19 @@ impl<'a> Raw<'a> {
     }
 
     /// Visits each element of an array. Does nothing for every other type.
-    pub(crate) fn items(self, visit: impl FnMut(Raw<'a>)) {
+    pub(crate) fn items(self, mut visit: impl FnMut(Raw<'a>)) {
+        self.read_items(|rest| {
+            let (value, end) = read_value(rest)?;
+            visit(value);
+            Some(end)
+        });
+    }
+
+    /// Reads each element of an array with `read`, which is given the text from an element on and returns where the element ends.
+    /// Does nothing for every other type.
+    pub(crate) fn read_items(self, read: impl FnMut(&'a str) -> Option<usize>) {
         if self.is_array() {
-            let _ = read_items(self.0, visit);
+            let _ = read_items(self.0, read);
         }
     }
 
@@ -75,6 +85,22 @@ impl<'a> Raw<'a> {
 /// Visits the fields of the object at the beginning of a text, and returns its end. Returns none where it is not JSON; the
 /// fields before that place were visited.
 pub(crate) fn read_fields<'a>(text: &'a str, mut visit: impl FnMut(&[u8], Raw<'a>)) -> Option<usize> {
+    read_object(text, |key, rest| {
+        let (value, end) = read_value(rest)?;
+        visit(key, value);
+        Some(end)
+    })
+}
+
+/// Returns the value at the beginning of a text, and its end.
+pub(crate) fn read_value(text: &str) -> Option<(Raw<'_>, usize)> {
+    let end = value_end(text.as_bytes(), 0)?;
+    Some((Raw(text.get(..end)?), end))
+}
+
+/// Reads the object at the beginning of a text, and returns its end. `read` is given each key and the text from its value on, and
+/// returns where the value ends. So what is in a value can be read while its end is looked for.
+pub(crate) fn read_object<'a>(text: &'a str, mut read: impl FnMut(&[u8], &'a str) -> Option<usize>) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'{') {
         return None;
@@ -84,10 +110,12 @@ pub(crate) fn read_fields<'a>(text: &'a str, mut visit: impl FnMut(&[u8], Raw<'a
         return Some(at + 1);
     }
     loop {
-        let value = key_end(bytes, at)?;
-        let end = value_end(bytes, value)?;
-        let key = text.get(at + 1..string_end(bytes, at + 1)? - 1)?;
-        visit(unescape(key).as_bytes(), Raw(text.get(value..end)?));
+        if bytes.get(at) != Some(&b'"') {
+            return None;
+        }
+        let key = string_end(bytes, at + 1)?;
+        let value = value_start(bytes, key)?;
+        let end = value + read(unescape(text.get(at + 1..key - 1)?).as_bytes(), text.get(value..)?)?;
         at = skip_space(bytes, end);
         match bytes.get(at)? {
             b',' => at = skip_space(bytes, at + 1),
@@ -97,16 +125,16 @@ pub(crate) fn read_fields<'a>(text: &'a str, mut visit: impl FnMut(&[u8], Raw<'a
     }
 }
 
-/// Visits the elements of the array that a text is, up to where it is not JSON.
-fn read_items<'a>(text: &'a str, mut visit: impl FnMut(Raw<'a>)) -> Option<()> {
+/// Reads the elements of the array that a text is, up to where it is not JSON. `read` is given the text from an element on, and
+/// returns where the element ends.
+fn read_items<'a>(text: &'a str, mut read: impl FnMut(&'a str) -> Option<usize>) -> Option<()> {
     let bytes = text.as_bytes();
     let mut at = skip_space(bytes, 1);
     if bytes.get(at) == Some(&b']') {
         return Some(());
     }
     loop {
-        let end = value_end(bytes, at)?;
-        visit(Raw(text.get(at..end)?));
+        let end = at + read(text.get(at..)?)?;
         at = skip_space(bytes, end);
         match bytes.get(at)? {
             b',' => at = skip_space(bytes, at + 1),
@@ -165,7 +193,12 @@ fn key_end(bytes: &[u8], at: usize) -> Option<usize> {
     if bytes.get(at) != Some(&b'"') {
         return None;
     }
-    let colon = skip_space(bytes, string_end(bytes, at + 1)?);
+    value_start(bytes, string_end(bytes, at + 1)?)
+}
+
+/// Returns the beginning of the value whose key ends at `at`.
+fn value_start(bytes: &[u8], at: usize) -> Option<usize> {
+    let colon = skip_space(bytes, at);
     (bytes.get(colon) == Some(&b':')).then(|| skip_space(bytes, colon + 1))
 }
 

@@ -43,8 +43,10 @@ pub(crate) struct Line<'a> {
     timestamp: Option<Raw<'a>>,
     cwd: Option<Raw<'a>>,
     branch: Option<Raw<'a>>,
-    /// `message`: an object with `role` and `content`.
-    pub message: Option<Raw<'a>>,
+    /// `model` of the message.
+    model: Option<Raw<'a>>,
+    /// `content` of the message.
+    said: Option<Raw<'a>>,
     /// `toolUseResult`: the tool's structured result.
     pub result: Option<Raw<'a>>,
     /// `attachment`: text that the client adds.
@@ -112,13 +114,13 @@ impl<'a> Line<'a> {
 
     /// Returns the model that wrote the message.
     pub(crate) fn model(&self) -> Option<Cow<'a, str>> {
-        self.message?.get_text("model")
+        self.model?.text()
     }
 
     /// Visits the blocks of the message in order.
     pub(crate) fn blocks(&self, visit: impl FnMut(Block<'a>)) {
-        if let Some(message) = self.message {
-            blocks_of(message, visit);
+        if let Some(content) = self.said {
+            blocks_in(content, visit);
         }
     }
 
@@ -128,6 +130,30 @@ impl<'a> Line<'a> {
         data.get("message")?.get("message")
     }
 
+    /// Reads a field, given the text from its value on. Returns where the value ends.
+    fn read_field(&mut self, key: &[u8], rest: &'a str) -> Option<usize> {
+        if key == b"message" {
+            return self.read_message(rest);
+        }
+        let (value, end) = json::read_value(rest)?;
+        self.set(key, value);
+        Some(end)
+    }
+
+    /// Reads the message. Nearly all bytes of a line are in its content, so the content is found while the end of the message is
+    /// looked for.
+    fn read_message(&mut self, rest: &'a str) -> Option<usize> {
+        (self.model, self.said) = (None, None);
+        if !rest.starts_with('{') {
+            return Some(json::read_value(rest)?.1);
+        }
+        json::read_fields(rest, |key, value| match key {
+            b"model" => self.model = Some(value),
+            b"content" => self.said = Some(value),
+            _ => {}
+        })
+    }
+
     fn set(&mut self, key: &[u8], value: Raw<'a>) {
         match key {
             b"type" => self.kind = kind(value),
@@ -135,7 +161,6 @@ impl<'a> Line<'a> {
             b"timestamp" => self.timestamp = Some(value),
             b"cwd" => self.cwd = Some(value),
             b"gitBranch" => self.branch = Some(value),
-            b"message" => self.message = Some(value),
             b"toolUseResult" => self.result = Some(value),
             b"attachment" => self.attachment = Some(value),
             b"content" => self.content = Some(value),
@@ -158,13 +183,24 @@ impl<'a> Line<'a> {
 }
 
 /// Visits the blocks of a message in order.
-pub(crate) fn blocks_of<'a>(message: Raw<'a>, mut visit: impl FnMut(Block<'a>)) {
-    let Some(content) = message.get("content") else { return };
+pub(crate) fn blocks_of<'a>(message: Raw<'a>, visit: impl FnMut(Block<'a>)) {
+    if let Some(content) = message.get("content") {
+        blocks_in(content, visit);
+    }
+}
+
+/// Visits the blocks of the content of a message in order.
+fn blocks_in<'a>(content: Raw<'a>, mut visit: impl FnMut(Block<'a>)) {
     if content.is_array() {
-        content.items(|item| {
-            if let Some(block) = Block::of(item) {
+        content.read_items(|rest| {
+            if !rest.starts_with('{') {
+                return Some(json::read_value(rest)?.1);
+            }
+            let (block, end) = Block::read(rest)?;
+            if let Some(block) = block {
                 visit(block);
             }
+            Some(end)
         });
     } else if content.json().starts_with('"') {
         visit(Block::Text(content));
@@ -213,20 +249,44 @@ pub(crate) enum Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn of(item: Raw<'a>) -> Option<Self> {
-        let (mut kind, mut text, mut id, mut name, mut input) = (None, None, None, None, None);
-        let (mut use_id, mut content, mut is_error) = (None, None, false);
-        item.fields(|key, value| match key {
-            b"type" => kind = Some(value.json()),
-            b"text" | b"thinking" => text = Some(value),
-            b"id" => id = Some(value),
-            b"name" => name = Some(value),
-            b"input" => input = Some(value),
-            b"tool_use_id" => use_id = Some(value),
-            b"content" => content = Some(value),
-            b"is_error" => is_error = value.is_true(),
+    /// Reads the object at the beginning of a text. Returns the block that it is, and where it ends.
+    fn read(text: &'a str) -> Option<(Option<Self>, usize)> {
+        let mut fields = Fields::default();
+        let end = json::read_fields(text, |key, value| fields.set(key, value))?;
+        Some((fields.block(), end))
+    }
+}
+
+/// The fields of a block.
+#[derive(Default)]
+struct Fields<'a> {
+    kind: Option<&'a str>,
+    text: Option<Raw<'a>>,
+    id: Option<Raw<'a>>,
+    name: Option<Raw<'a>>,
+    input: Option<Raw<'a>>,
+    use_id: Option<Raw<'a>>,
+    content: Option<Raw<'a>>,
+    is_error: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn set(&mut self, key: &[u8], value: Raw<'a>) {
+        match key {
+            b"type" => self.kind = Some(value.json()),
+            b"text" | b"thinking" => self.text = Some(value),
+            b"id" => self.id = Some(value),
+            b"name" => self.name = Some(value),
+            b"input" => self.input = Some(value),
+            b"tool_use_id" => self.use_id = Some(value),
+            b"content" => self.content = Some(value),
+            b"is_error" => self.is_error = value.is_true(),
             _ => {}
-        });
+        }
+    }
+
+    fn block(self) -> Option<Block<'a>> {
+        let Self { kind, text, id, name, input, use_id, content, is_error } = self;
         match kind? {
             "\"text\"" => Some(Block::Text(text?)),
             "\"thinking\"" => Some(Block::Thinking(text?)),
@@ -272,7 +332,7 @@ pub(crate) fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
     let mut rest = text;
     while !rest.is_empty() {
         let mut line = Line::default();
-        let Some(end) = json::read_fields(rest, |key, value| line.set(key, value)) else { return 1 };
+        let Some(end) = json::read_object(rest, |key, value| line.read_field(key, value)) else { return 1 };
         visit(&line);
         rest = rest[end..].trim_start();
     }
@@ -308,6 +368,22 @@ mod tests {
             line.blocks(|_| blocks += 1);
         });
         assert_eq!(blocks, 1);
+    }
+
+    #[test]
+    fn the_last_of_two_messages_counts() {
+        let mut seen = Vec::new();
+        let text = r#"{"message":{"model":"a","content":"one"},"type":"assistant","message":{"content":["x",{"type":"text","text":"two"}, 3]}}"#;
+        read(text, |line| {
+            assert_eq!(line.model(), None);
+            line.blocks(|block| {
+                let Block::Text(raw) = block else { return };
+                seen.push(raw.text().unwrap().into_owned());
+            });
+        });
+        assert_eq!(seen, ["two"]);
+        assert_eq!(kinds(r#"{"type":"user","message":{"content":"x"}"#), (vec![], 1));
+        assert_eq!(kinds(r#"{"type":"user","message":{"content":[}}"#), (vec![], 1));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! states and the cursor in one transaction. A search goes through [`Store::search`]; see [`searching`]. Hooks inside
 //! the agent's loop do not open the database: they append to a [`journal`], which a later hook stores.
 //!
-//! - [`memories`], [`sessions`], [`transcripts`], [`events`], [`failures`], [`notes`], [`projects`]: what is
+//! - [`memories`], [`listing`], [`sessions`], [`transcripts`], [`events`], [`failures`], [`notes`], [`projects`]: what is
 //!   remembered.
 //! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
 //! - [`digests`], [`sharing`], [`erase`], [`kept`]: how it is compressed, shared, forgotten and brought back.
@@ -97,6 +97,7 @@ mod index;
 pub mod journal;
 mod kept;
 pub mod ledger;
+mod listing;
 mod marking;
 mod marks;
 mod memories;
@@ -304,6 +305,17 @@ impl Store {
         Ok(())
     }
 
+    /// Lets the reads until the guard is dropped see one state of the database. Its locks are taken once, and not for each of them.
+    /// Within another guard, this one does nothing.
+    pub fn read_together(&self) -> Result<ReadGuard<'_>> {
+        if !self.conn.is_autocommit() {
+            return Ok(ReadGuard(None));
+        }
+        let mut tx = self.explain(self.conn.unchecked_transaction())?;
+        tx.set_drop_behavior(rusqlite::DropBehavior::Commit);
+        Ok(ReadGuard(Some(tx)))
+    }
+
     /// Sets how long to wait for other writers.
     pub fn set_busy_timeout(&self, timeout: Duration) {
         BUSY_TIMEOUT.set((timeout, None));
@@ -319,6 +331,10 @@ impl Store {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA shrink_memory"))
     }
 }
+
+/// The reads while this exists see one state of the database: see [`Store::read_together`].
+#[must_use]
+pub struct ReadGuard<'a>(#[expect(dead_code, reason = "its end ends the transaction")] Option<rusqlite::Transaction<'a>>);
 
 /// Returns whether a database's WAL is too long to be left behind. The next process reads all of it before it begins.
 pub fn has_large_wal(database: &Path) -> bool {

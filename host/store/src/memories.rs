@@ -18,6 +18,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 use super::extent::ROW_BITS;
 use super::forgotten::{Fate, Forgotten};
 use super::index::{index, unindex};
+use super::listing::Order;
 use super::marks::Marked;
 use super::{Result, Store, digests, from_json_or_default, json, marks, projects, sharing, time, time_from_sql};
 use throughline_model::contract::{Attribute, Draft, Memory, SessionNotes};
@@ -189,7 +190,7 @@ impl Where {
         Self { clauses: vec!["m.digest IS NULL".into()], params: Vec::new() }
     }
 
-    fn filter(filter: &MemoryFilter) -> Self {
+    pub(super) fn filter(filter: &MemoryFilter) -> Self {
         let mut it = Self::listed();
         if let Some(project) = &filter.project {
             it.and(OF_PROJECT, project.clone());
@@ -249,15 +250,6 @@ impl Where {
 }
 
 impl Store {
-    fn list(&self, filter: &MemoryFilter, order: &str, limit: u32) -> Result<Vec<Memory>> {
-        let mut memories = self.list_own(filter, order, limit)?;
-        if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
-            let shared = MemoryFilter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
-            memories.extend(self.shared_of(self.list_own(&shared, order, limit)?, project)?);
-        }
-        Ok(memories)
-    }
-
     /// Returns how many memories the filter lets pass.
     pub fn count(&self, filter: &MemoryFilter) -> Result<u64> {
         let condition = Where::filter(filter);
@@ -270,23 +262,9 @@ impl Store {
         let mut count = time_from_sql(counted);
         if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
             let shared = MemoryFilter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
-            count += self.shared_of(self.list_own(&shared, "m.rowid", u32::MAX)?, project)?.len() as u64;
+            count += self.shared_of(self.list_own(&shared, Order::Stored, u32::MAX)?, project)?.len() as u64;
         }
         Ok(count)
-    }
-
-    fn list_own(&self, filter: &MemoryFilter, order: &str, limit: u32) -> Result<Vec<Memory>> {
-        let kinds = match filter {
-            MemoryFilter { kinds, .. } if !kinds.is_empty() => kinds.clone(),
-            MemoryFilter { project: Some(project), session: None, .. } => self.kinds(project)?,
-            _ => return self.list_one(filter, order, limit),
-        };
-        // One index scan per kind. With all kinds at once, the database would have to sort every memory.
-        let mut memories = Vec::new();
-        for kind in kinds {
-            memories.extend(self.list_one(&MemoryFilter { kinds: vec![kind], ..filter.clone() }, order, limit)?);
-        }
-        Ok(memories)
     }
 
     /// Returns the kinds of a project's memories except archived turns, with one index step each.
@@ -306,42 +284,6 @@ impl Store {
             }
             Ok(kinds)
         })())
-    }
-
-    fn list_one(&self, filter: &MemoryFilter, order: &str, limit: u32) -> Result<Vec<Memory>> {
-        let condition = Where::filter(filter);
-        let sql = format!("SELECT {COLUMNS} FROM memories m WHERE {} ORDER BY {order} LIMIT {limit}", condition.sql());
-        self.explain(
-            self.conn
-                .prepare_cached(&sql)
-                .and_then(|mut s| s.query_map(params_from_iter(&condition.params), from_row)?.collect()),
-        )
-    }
-
-    /// Returns memories, newest first.
-    pub fn recent(&self, filter: &MemoryFilter, limit: u32) -> Result<Vec<Memory>> {
-        let mut memories = self.list(filter, "m.created_at DESC, m.rowid", limit)?;
-        memories.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
-        memories.truncate(limit as usize);
-        Ok(memories)
-    }
-
-    /// Returns memories, highest weight first.
-    pub fn important(&self, filter: &MemoryFilter, limit: u32) -> Result<Vec<Memory>> {
-        let mut memories = self.list(filter, "m.weight DESC, m.created_at DESC, m.rowid", limit)?;
-        memories.sort_by(|a, b| {
-            weight(b).total_cmp(&weight(a)).then_with(|| b.created.cmp(&a.created)).then_with(|| a.id.cmp(&b.id))
-        });
-        memories.truncate(limit as usize);
-        Ok(memories)
-    }
-
-    /// Returns memories in the order in which they were learned.
-    pub fn in_learned_order(&self, filter: &MemoryFilter, limit: u32) -> Result<Vec<Memory>> {
-        let mut memories = self.list(filter, "m.created_at, m.id", limit)?;
-        memories.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
-        memories.truncate(limit as usize);
-        Ok(memories)
     }
 
     /// Returns the root folder of each memory's project, in the order of `memories`; empty if there is no such memory.
@@ -624,11 +566,6 @@ pub(super) fn delete(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Op
         remove(tx, rowid)?;
     }
     Ok(Some(memory))
-}
-
-/// Returns the weight of a memory; the column `weight` contains the same value.
-fn weight(memory: &Memory) -> f64 {
-    f64::from(memory.importance) + OCCURRENCE_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MAX_OCCURRENCES))
 }
 
 /// Removes a memory from the notes of the sessions that learned it; otherwise the agent would still see it there.

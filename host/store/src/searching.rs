@@ -183,7 +183,8 @@ impl Store {
         // Most pages are read once; allocating memory to cache them all takes longer than reading a few of them again.
         self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
         // Use one transaction for everything, because another index may be swapped in meanwhile.
-        self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
+        let _one_state = self.read_together()?;
+        self.explain(self.find(search))
     }
 
     fn find(&self, search: &Search<'_>) -> rusqlite::Result<SearchResults> {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tests::bulk::{self, Dice};
 use tests::cited::CitedProject;
 use tests::commits;
+use tests::guest;
 use tests::home::Home;
 use tests::measure::{self, median, milliseconds};
 use tests::process;
@@ -67,6 +68,8 @@ const MAX_HISTORY: Duration = Duration::from_mins(1);
 const COMMITS: u32 = 100_000;
 /// Transcript bytes a second that `ingest` reads on one core.
 const LEAST_INGEST_RATE: f64 = 100e6;
+/// The time of the policy's extraction natively, as a share of its time in the sandbox.
+const LEAST_GUEST_SPEED: f64 = 0.8;
 /// Memory of `ingest` however long the transcript is.
 const MAX_INGEST_BYTES: u64 = 64 << 20;
 
@@ -91,7 +94,7 @@ struct Arguments {
 }
 
 /// The parts, in their order.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     "hooks",
     "loop",
     "at-once",
@@ -104,6 +107,7 @@ const PARTS: [&str; 13] = [
     "cited-files",
     "history",
     "ingest",
+    "guest",
     "ingest-memory",
 ];
 
@@ -161,6 +165,7 @@ fn measure_part(table: &mut Table, part: &str, rounds: usize, arguments: &Argume
         "cited-files" => cited_files(table, rounds, smoke),
         "history" => history(table, if smoke { 1_000 } else { COMMITS }),
         "ingest" => ingest_rate(table, arguments.corpus.as_deref(), smoke),
+        "guest" => guest(table, arguments.corpus.as_deref(), smoke),
         "ingest-memory" => ingest_memory(table, arguments.long_mib.unwrap_or(if smoke { 50 } else { 1024 })),
         other => unreachable!("{other} is not one of the parts"),
     }
@@ -897,6 +902,49 @@ fn ingest_rate(table: &mut Table, corpus: Option<&Path>, smoke: bool) {
         &format!("≥ {:.0} MB/s", LEAST_INGEST_RATE / 1e6),
         Some(rate >= LEAST_INGEST_RATE),
     );
+}
+
+/// The policy's extraction, natively and in the sandbox.
+fn guest(table: &mut Table, corpus: Option<&Path>, smoke: bool) {
+    /// The shortest transcript that is worth a call: the program says how long it took in tenths of a millisecond.
+    const LEAST_BYTES: usize = 1 << 20;
+    /// The most transcripts of a corpus.
+    const MOST: usize = 24;
+    let home = Home::new();
+    let texts: Vec<String> = if let Some(corpus) = corpus {
+        println!("\nextraction from {}, natively and in the sandbox", corpus.display());
+        let mut files = Vec::new();
+        transcripts(&corpus.join("transcripts"), &mut files);
+        files.sort();
+        files.iter().map(|file| guest::chunk(file)).filter(|text| text.len() >= LEAST_BYTES).take(MOST).collect()
+    } else {
+        println!("\nextraction from a generated transcript, natively and in the sandbox");
+        let mut text = Vec::new();
+        bulk::long_transcript(&mut text, &home.work(), &session_id(1), if smoke { 1 << 20 } else { 6 << 20 }, 1)
+            .expect("write the transcript");
+        vec![String::from_utf8(text).expect("a transcript is text")]
+    };
+    assert!(!texts.is_empty(), "no transcript is long enough");
+    let times = guest::extraction_times(&home, &texts, if smoke { 1 } else { 9 });
+    let speed = times.native.as_secs_f64() / times.sandbox.as_secs_f64();
+    table.row(
+        &format!("{} transcripts, {}", texts.len(), mebibytes(times.bytes as u64)),
+        &format!("{:.1} of {:.1} ms: {speed:.2}", milliseconds(times.native), milliseconds(times.sandbox)),
+        &format!("≥ {LEAST_GUEST_SPEED}"),
+        Some(speed >= LEAST_GUEST_SPEED),
+    );
+}
+
+/// Finds all transcripts below the folder.
+fn transcripts(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            transcripts(&path, into);
+        } else if path.extension() == Some(OsStr::new("jsonl")) {
+            into.push(path);
+        }
+    }
 }
 
 fn ingest_memory(table: &mut Table, mib: u64) {

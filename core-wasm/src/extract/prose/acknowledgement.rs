@@ -88,7 +88,7 @@ pub(in crate::extract) fn recommended(answer: &str) -> Option<String> {
         "推荐",
     ];
     let says = |sentence: &String| {
-        let lower = sentence.to_lowercase().replace('’', "'");
+        let lower = text::lower(sentence).replace('’', "'");
         !sentence.ends_with(['?', '？', ':', '：']) && text::contains_any_words(&lower, &SIGNS)
     };
     text::sentences(answer).into_iter().rfind(says)

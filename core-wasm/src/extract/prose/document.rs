@@ -293,7 +293,7 @@ pub(in crate::extract) fn findings(document: &str) -> Vec<String> {
 
 /// Returns whether a sentence names something, says what is wrong with it, and can be understood alone.
 fn warns(said: &str) -> bool {
-    let lower = said.to_lowercase();
+    let lower = text::lower(said);
     let least = if said.is_ascii() { 40 } else { 20 };
     let is_english = text::language(said) == text::Language::English;
     let end = said.trim_end_matches(['.', '。', '!', '！']);
@@ -342,7 +342,7 @@ fn is_step_of_code(sentence: &str, lower: &str) -> bool {
 
 /// Returns whether a sentence says what is taken in the place of what, and can be understood alone.
 fn states_contrast(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
+    let lower = text::lower(sentence);
     let length = sentence.chars().count();
     let least = if sentence.is_ascii() { 40 } else { 20 };
     (least..=240).contains(&length)

@@ -24,7 +24,7 @@ pub(crate) fn checked(answer: &str) -> Option<String> {
         "测试",
     ];
     text::sentences(answer).into_iter().rfind(|sentence| {
-        let lower = sentence.to_lowercase();
+        let lower = text::lower(sentence);
         text::contains_any(&lower, &signs)
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
@@ -60,7 +60,7 @@ pub(in crate::extract) fn blockers(answer: &str) -> Vec<String> {
     text::sentences(answer)
         .into_iter()
         .filter(|sentence| {
-            let lower = sentence.to_lowercase();
+            let lower = text::lower(sentence);
             text::contains_any(&lower, &signs)
                 && !lower.starts_with("nothing")
                 && !lower.starts_with("no ")

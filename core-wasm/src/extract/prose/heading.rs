@@ -74,7 +74,7 @@ const MAX_PREVIOUS_CHARS: usize = 200;
 
 /// Completes a sentence that leans on another: adds the previous sentence or the heading above it.
 pub(super) fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<String> {
-    let lower = sentence.to_lowercase();
+    let lower = text::lower(sentence);
     if !leans(&lower) {
         // Korean and Japanese omit the subject if the previous sentence names it.
         let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);

@@ -193,7 +193,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
     if !sentence.split('`').step_by(2).any(|said| said.chars().any(char::is_alphabetic)) {
         return None;
     }
-    let lower = sentence.to_lowercase();
+    let lower = text::lower(sentence);
     if is_step(&lower) || is_stray(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
         return None;
     }
@@ -349,7 +349,7 @@ pub(in crate::extract) fn causes(said: &str) -> Vec<String> {
     for sentence in text::sentences(said) {
         let sentence = strip_interjection(&sentence);
         let length = sentence.chars().count();
-        let lower = sentence.to_lowercase();
+        let lower = text::lower(sentence);
         let pointer = POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
         if (12..300).contains(&length)
             && !is_narration(sentence)
@@ -402,7 +402,7 @@ const BLANKS: &[&str] = &[
 /// Returns the sentences that say how the blanks or the encoding of a file are.
 pub(in crate::extract) fn remarks_on_blanks(said: &str) -> Vec<String> {
     let says = |sentence: &String| {
-        let lower = sentence.to_lowercase();
+        let lower = text::lower(sentence);
         (12..200).contains(&sentence.chars().count())
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
@@ -415,7 +415,7 @@ pub(in crate::extract) fn remarks_on_blanks(said: &str) -> Vec<String> {
 
 /// Returns the weight of a sentence as the cause of a failure.
 pub(in crate::extract) fn cause_weight(sentence: &str) -> u8 {
-    let lower = sentence.to_lowercase();
+    let lower = text::lower(sentence);
     if is_speculation(&lower) || is_guess(&lower) || lower.starts_with("looks like") || lower.starts_with("all ") {
         return 0;
     }

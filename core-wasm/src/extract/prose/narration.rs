@@ -216,7 +216,7 @@ const NARRATION_ENDS: &[&str] = &[
 /// Returns whether a sentence only narrates the agent's next step.
 pub(crate) fn is_narration(sentence: &str) -> bool {
     let sentence = strip_interjection(sentence);
-    let lower = sentence.to_lowercase().replace('’', "'");
+    let lower = text::lower(sentence).replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
     let names_skill = || lower.starts_with("i'm using the ") && lower.contains(" skill");
     NARRATION.iter().any(|opening| text::starts_with_words(&lower, opening))
@@ -228,7 +228,12 @@ pub(crate) fn is_narration(sentence: &str) -> bool {
 pub(in crate::extract) fn strip_interjection(sentence: &str) -> &str {
     let mut rest = sentence.trim();
     loop {
-        let lower = rest.to_lowercase();
+        // Most sentences begin with a letter with which none of these words does.
+        let may_begin = |first: u8| INTERJECTIONS.iter().any(|word| word.as_bytes().first() == Some(&first));
+        if rest.bytes().next().is_none_or(|first| first.is_ascii() && !may_begin(first.to_ascii_lowercase())) {
+            return rest;
+        }
+        let lower = text::lower(rest);
         let shorter = INTERJECTIONS.iter().find_map(|word| {
             // The cut can be transferred only if lower-casing kept all byte positions.
             let after = lower.strip_prefix(word).filter(|_| lower.len() == rest.len())?;

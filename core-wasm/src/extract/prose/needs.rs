@@ -40,7 +40,7 @@ const MAX_CHARS: usize = 150;
 pub(in crate::extract) fn needs_user(said: &str) -> Option<String> {
     text::sentences(said).into_iter().find_map(|sentence| {
         let sentence = strip_interjection(&sentence).replace("**", "");
-        let lower = sentence.to_lowercase();
+        let lower = text::lower(&sentence);
         let is_sign = text::contains_any(&lower, SIGNS);
         // An offer or a question says nothing of what is needed.
         let is_told = !sentence.ends_with(['?', ':']) && CHARS.contains(&sentence.chars().count());

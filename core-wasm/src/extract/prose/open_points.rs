@@ -332,7 +332,7 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
             add(if is_assumed { &mut assumed } else { &mut all }, point, "");
         } else if with_sentences {
             for sentence in &sentences {
-                let lower = sentence.to_lowercase().replace('’', "'");
+                let lower = text::lower(sentence).replace('’', "'");
                 if waits(&lower) {
                     add(&mut all, sentence, if is_pointer(&lower) { &previous } else { "" });
                 }

@@ -35,7 +35,7 @@ pub(in crate::extract) fn is_procedure(proposal: &str) -> bool {
 
 /// Returns whether a sentence says in so many words that something was decided.
 pub(in crate::extract) fn declares_decision(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
+    let lower = text::lower(sentence);
     let signs = [
         "decided on",
         "decided to",

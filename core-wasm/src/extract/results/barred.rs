@@ -6,6 +6,7 @@ use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::text;
 
 /// The minimum score of a human's statement that gives no rule and corrects nothing, in an earlier turn.
 const MIN_HUMAN_SCORE: f32 = 0.0;
@@ -25,7 +26,7 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
 
 /// Returns whether a statement says of what it speaks only by what stands before it: "It is also faster".
 pub(super) fn points_back(statement: &Statement, turn: &TurnResult) -> bool {
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     if statement.voice == Voice::Answer && !turn.has_work() && signs::explains_deed(&lower) {
         return true;
     }
@@ -39,7 +40,7 @@ pub(super) fn points_back(statement: &Statement, turn: &TurnResult) -> bool {
 /// Returns whether a statement is never told, whatever stands before it: a question, a guess, praise, narration, pasted code,
 /// or a state that was open before a later turn.
 pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later_turns: usize, score: f32) -> bool {
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     let is_past = later_turns > 0 || statement.voice == Voice::Work;
     if statement.voice == Voice::Human {
         // A long prompt is a plan or pasted text: it says what was to be done, not what was.

@@ -163,7 +163,7 @@ impl Results {
 
     /// Returns whether a text of a turn says what is wrong, and a later turn that changed files says of the same that it is mended.
     pub(in crate::extract) fn is_fixed_after(&self, said: &str, number: u32) -> bool {
-        let lower = said.to_lowercase();
+        let lower = text::lower(said);
         // "It is now" says how it is after a change, and "it is currently" how it was before.
         let is_current = standing::is_current_state(&lower);
         let is_fault = signs::is_problem(&lower) && !standing::says_mended(&lower);
@@ -446,7 +446,7 @@ impl Results {
     fn is_part_of_answer_behind(&self, at: usize, number: usize) -> bool {
         let turn = &self.turns[at];
         let statement = &turn.statements[number];
-        let lower = statement.text.to_lowercase();
+        let lower = text::lower(&statement.text);
         let is_last = statement.place + 1 >= statement.count;
         statement.voice == Voice::Answer
             && statement.form != Form::Heading
@@ -574,7 +574,7 @@ impl Results {
     /// Adds the sentence before one that cannot be understood without it: "Most were rules of the format".
     pub(super) fn with_antecedents(&self, chosen: Vec<Place>) -> Vec<Place> {
         self.with_neighbours(chosen, false, |statement, before| {
-            let lower = statement.text.to_lowercase();
+            let lower = text::lower(&statement.text);
             let leans = signs::leans_on_sentence_before(&lower)
                 || (statement.is_of_agent() && signs::begins_with_pronoun(&lower, statement.form != Form::Sentence));
             leans && !prose::is_filler(&before.text)
@@ -719,7 +719,7 @@ impl Results {
 
 /// Returns the score of a statement with what it gains or loses by the words with which it opens or speaks to the user.
 fn with_bonuses(mut score: f32, statement: &Statement) -> f32 {
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     // Why something is as it is holds for everybody, whoever it was told to.
     let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");
     if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {

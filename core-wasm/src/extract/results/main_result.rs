@@ -141,7 +141,7 @@ impl Results {
     fn opens_result(&self, at: usize, number: usize) -> bool {
         let turn = &self.turns[at];
         let statement = &turn.statements[number];
-        let lower = statement.text.to_lowercase();
+        let lower = text::lower(&statement.text);
         let least = if statement.text.is_ascii() { MIN_LEAD_CHARS } else { MIN_WIDE_LEAD_CHARS };
         statement.form == Form::Sentence
             && statement.place <= MAX_PLACE

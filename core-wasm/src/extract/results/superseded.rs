@@ -124,7 +124,7 @@ pub(in crate::extract) fn names_real_cause(said: &str) -> bool {
     const KINDS: [&str; 2] = ["actual", "real"];
     const CAUSES: [&str; 7] = ["root cause", "cause", "bug", "culprit", "issue", "problem", "reason"];
     const WIDE: [&str; 6] = ["진짜 원인", "실제 원인", "本当の原因", "真の原因", "真正的原因", "真正原因"];
-    let lower = said.to_lowercase();
+    let lower = text::lower(said);
     let is_named = KINDS.iter().any(|kind| {
         let after = |(at, word): (usize, &str)| lower[at + word.len()..].trim_start();
         let names = |rest: &str| CAUSES.iter().any(|cause| text::starts_with_words(rest, cause));
@@ -143,7 +143,7 @@ fn carries_out_offer(turn: &TurnResult) -> bool {
 ///
 /// Before the first work, what reads as a deed is a part of the plan. Later it may be done.
 fn is_of_plan(statement: &Statement, turn: &TurnResult, work: &[u32], is_first: bool) -> bool {
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     let is_same = || share_of(&statement::names(&statement.text), |name| work.contains(name)) >= SAME_WORK;
     let is_proposed_deed = is_first && standing::is_deed(&lower);
     prose::signs(&lower).0 < MIN_CAUSE && (turn.is_refused || is_proposed_deed || is_same())
@@ -152,7 +152,7 @@ fn is_of_plan(statement: &Statement, turn: &TurnResult, work: &[u32], is_first: 
 /// Returns whether a statement says what was missing or too old, or what should be done about something. `is_of_next` says whether the
 /// next turn speaks of that.
 fn is_fault(statement: &Statement, is_of_next: impl FnOnce() -> bool) -> bool {
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     // The label of a row may begin like that.
     let is_missing = || statement.form != Form::Row && signs::lacks_something(&lower);
     (is_missing() || (signs::advises(&lower) && is_of_next()))
@@ -187,7 +187,7 @@ fn says_failing(statement: &Statement) -> bool {
 
 /// Returns whether a statement says that tests fail, and does not tell of a cure.
 fn tells_failure(statement: &Statement) -> bool {
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     let fails = || signs::is_failing(&lower) || text::contains_any_words(&lower, &["failure", "failures"]);
     let tests = ["test", "tests", "테스트", "テスト", "测试"];
     text::contains_any_words(&lower, &tests)
@@ -200,7 +200,7 @@ fn tells_failure(statement: &Statement) -> bool {
 
 /// Returns whether a statement says little more than that all checks pass.
 fn only_says_passing(statement: &Statement) -> bool {
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     let is_of_all = ["all ", "모든 ", "すべて", "全て", "所有"].iter().any(|all| lower.starts_with(all));
     let passes = ["pass", "passed", "passing", "통과", "パス", "通过"];
     is_of_all
@@ -216,7 +216,7 @@ fn counts_checks(statement: &Statement) -> bool {
     if !statement.text.contains("est") {
         return false;
     }
-    let lower = statement.text.to_lowercase();
+    let lower = text::lower(&statement.text);
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     let is_count = |pair: &[&str]| is_number(pair[0]) && matches!(pair[1], "test" | "tests");

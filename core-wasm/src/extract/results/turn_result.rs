@@ -221,7 +221,7 @@ impl TurnResult {
     /// Returns whether a statement opens the answer, says what was done, and leads to something else than a list.
     pub(super) fn opens_with_deed(&self, number: usize) -> bool {
         let statement = &self.statements[number];
-        let lower = statement.text.to_lowercase();
+        let lower = text::lower(&statement.text);
         let next = self.statements.get(number + 1);
         self.edited
             && statement.form == Form::Sentence
@@ -240,7 +240,7 @@ impl TurnResult {
     /// Returns whether a line that leads to a list stands behind something else than a heading, says what the items are, and offers nothing.
     pub(super) fn needs_lead(&self, lead: usize) -> bool {
         let statement = &self.statements[lead];
-        let lower = statement.text.to_lowercase();
+        let lower = text::lower(&statement.text);
         let words = statement.text.split_whitespace().count();
         lead.checked_sub(1).is_some_and(|above| self.statements[above].form != Form::Heading)
             && statement.form == Form::Sentence

@@ -28,7 +28,7 @@ pub(in crate::extract) fn is_about_committing(lower: &str) -> bool {
 /// Returns whether a sentence says no more than that a commit was made, or that the checks of its hook passed: the commit and the
 /// verdicts of the checks are told as such.
 pub(in crate::extract) fn only_reports_commit(said: &str) -> bool {
-    let lower = said.to_lowercase();
+    let lower = text::lower(said);
     let has = |words: &[&str]| text::contains_any(&lower, words);
     let is_of_hook = has(&["hook", "훅", "フック", "钩子"]) && has(&["pass", "succeed", "통과", "通過", "成功", "通过"]);
     let is_problem = has(&["fail", "not ", "n't ", "block", "실패", "失敗", "失败"]);
@@ -37,7 +37,7 @@ pub(in crate::extract) fn only_reports_commit(said: &str) -> bool {
 
 /// Returns whether a sentence says no more than that a commit was made.
 fn only_says_committed(said: &str) -> bool {
-    let lower = said.to_lowercase();
+    let lower = text::lower(said);
     // A hash stands where the commit is told.
     let is_hash = |word: &&str| {
         let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());

@@ -115,7 +115,7 @@ pub(in crate::extract) fn disproves(said: &str) -> bool {
     ];
     const MAX_SENTENCES: usize = 3;
     let is_sign = |sentence: &String| {
-        let lower = sentence.to_lowercase();
+        let lower = text::lower(sentence);
         text::contains_any_words(&lower, &SIGNS)
     };
     text::sentences(text::head(said, 400)).iter().take(MAX_SENTENCES).any(is_sign)
@@ -169,7 +169,7 @@ const MAX_AFTER_CONCESSION: usize = 12;
 
 /// Returns whether a sentence only gives in.
 fn only_concedes(said: &str) -> bool {
-    let lower = said.to_lowercase().replace('’', "'");
+    let lower = text::lower(said).replace('’', "'");
     let rest = CONCESSIONS.iter().filter(|opening| text::starts_with_words(&lower, opening)).map(|it| &lower[it.len()..]);
     rest.map(str::trim).any(|rest| {
         rest.chars().count() <= MAX_AFTER_CONCESSION && !rest.contains('`') && !rest.bytes().any(|b| b.is_ascii_digit())
@@ -241,7 +241,7 @@ pub(in crate::extract) fn without_concession(sentence: &str) -> String {
 
 fn after_concession(sentence: &str) -> &str {
     const MARKS: [char; 10] = [',', '—', '–', '-', ':', ';', '!', '、', '，', '：'];
-    let lower = sentence.to_lowercase();
+    let lower = text::lower(sentence);
     // The cut can be transferred only if lower-casing kept all byte positions.
     if lower.len() != sentence.len() {
         return sentence;

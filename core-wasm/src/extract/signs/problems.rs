@@ -15,7 +15,7 @@ pub(in crate::extract) fn mends_findings(said: &str) -> bool {
     const FINDINGS: [&str; 6] = ["issues", "findings", "feedback", "review comments", "points", "suggestions"];
     const OTHERS: [&str; 8] = ["not", "don't", "won't", "critical", "only", "first", "would you", "should i"];
     let says = |sentence: &String| {
-        let lower = sentence.to_lowercase().replace('’', "'");
+        let lower = text::lower(sentence).replace('’', "'");
         let has = |words: &[&str]| text::contains_any_words(&lower, words);
         let begins = LEADS.iter().any(|lead| text::starts_with_words(&lower, lead));
         let in_english = begins && has(&VERBS) && has(&FINDINGS) && !has(&OTHERS) && !lower.contains('?');
@@ -244,6 +244,6 @@ pub(in crate::extract) fn names_cause(said: &str) -> bool {
         "问题",
     ];
     const HEADINGS: [&str; 3] = ["cause", "problem", "issue"];
-    let lower = said.to_lowercase();
+    let lower = text::lower(said);
     text::contains_any(&lower, &WORDS) || HEADINGS.contains(&lower.trim())
 }

@@ -291,7 +291,7 @@ const PROPOSING: &[&str] = &[
 /// recommendation.
 pub(in crate::extract) fn proposes(line: &str) -> bool {
     let said = text::plain(line);
-    let lower = said.to_lowercase().replace('’', "'");
+    let lower = text::lower(&said).replace('’', "'");
     let is_lead = said.ends_with([':', '：']) || prose::is_heading(line);
     let gives = ["my recommendation", "i recommend", "i'd recommend", "i'd suggest", "my suggestion"];
     (is_lead && text::contains_any_words(&lower, PROPOSING)) || text::contains_any_words(&lower, &gives)

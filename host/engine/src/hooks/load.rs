@@ -170,6 +170,8 @@ pub fn context(
     if runtime.is_excluded(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
         return Ok((None, Vec::new()));
     }
+    // A page takes more than a hundred reads.
+    let _one_state = store.read_together()?;
     // The agent's client replays the conversation, which contains them.
     let pinned = match source {
         "resume" | "fork" => Vec::new(),

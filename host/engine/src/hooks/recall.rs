@@ -75,6 +75,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     if !agent::shows_answer(event) {
         return Ok(None);
     }
+    let _one_state = store.read_together()?;
     let last = store.last_answer(&event.session)?;
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
     let found = find(runtime, &memories, &search)?;
