@@ -6,7 +6,7 @@ use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
 use super::line;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
-use crate::extract::course::{END, FIRST, NOTHING, split_quote};
+use crate::extract::course::{ARROW, END, FIRST, NOTHING, split_quote};
 use crate::text;
 
 /// The length to which a result is shortened if there is something else to tell, in characters.
@@ -31,6 +31,8 @@ enum Gave {
 struct Step<'n> {
     /// What was asked. None if it is the first request, empty if it says nothing.
     asked: Option<Cow<'n, str>>,
+    /// What the tools say of the first request.
+    record: Option<&'n str>,
     gave: Gave,
 }
 
@@ -38,15 +40,24 @@ struct Step<'n> {
 fn steps(notes: &SessionNotes) -> Vec<Step<'_>> {
     let Some(course) = attribute(notes, "course") else { return steps_without_course(notes) };
     let steps = course.lines().filter_map(step_in);
-    steps.map(|(gave, asked)| Step { asked: (asked != FIRST).then_some(Cow::Borrowed(asked)), gave }).collect()
+    steps
+        .map(|(gave, asked)| {
+            let first = asked.strip_prefix(FIRST).filter(|record| record.is_empty() || record.starts_with(ARROW));
+            Step {
+                asked: first.is_none().then_some(Cow::Borrowed(asked)),
+                record: first.and_then(|it| it.strip_prefix(ARROW)),
+                gave,
+            }
+        })
+        .collect()
 }
 
 /// Returns the steps of a session of which nobody wrote down what gave which result: its requests, then its results.
 fn steps_without_course(notes: &SessionNotes) -> Vec<Step<'_>> {
-    let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), gave };
-    let mut steps = vec![Step { asked: None, gave: Gave::Nothing }];
+    let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), record: None, gave };
+    let mut steps = vec![Step { asked: None, record: None, gave: Gave::Nothing }];
     let later = later_requests(notes).into_iter();
-    steps.extend(later.map(|asked| Step { asked: Some(Cow::Owned(asked)), gave: Gave::Nothing }));
+    steps.extend(later.map(|asked| Step { asked: Some(Cow::Owned(asked)), record: None, gave: Gave::Nothing }));
     // The tasks of a list are no results.
     let results = if attribute(notes, "done") == Some("tasks") { 0 } else { notes.done.len() };
     let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
@@ -131,7 +142,11 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
             }
             Gave::Nothing | Gave::End => {
                 match asked.as_deref() {
-                    None => page.add(SectionKind::LastSession, request.clone()),
+                    None => {
+                        let entry = request.clone();
+                        let entry = if let Some(record) = step.record { entry.with_record(record) } else { entry };
+                        page.add(SectionKind::LastSession, entry);
+                    }
                     Some("") => {}
                     Some(asked) => {
                         page.add(
@@ -169,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_request_that_an_earlier_step_tells_is_not_quoted_again() {
-        let step = |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), gave: Gave::Nothing };
+        let step = |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), record: None, gave: Gave::Nothing };
         let steps = [step("why does the bell ring twice in the morning?")];
         assert!(is_quoted_before(&steps, "“why does the bell…” → The bell has two clappers."));
         assert!(!is_quoted_before(&steps, "“is the drawer red?” → The drawer is green."));

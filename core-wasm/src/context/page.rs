@@ -10,6 +10,7 @@ use super::marks;
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
+use crate::extract::course::ARROW;
 use crate::extract::failures::ROUTINE;
 use crate::extract::labels;
 use crate::said_by::saved_by;
@@ -235,6 +236,17 @@ impl Entry {
     /// Returns the same entry as one that says nothing beside its request: what was learned from that has a line of its own.
     pub(super) fn without_words(self) -> Self {
         Self { words: OnceCell::from(text::Features::default()), keys: Vec::new(), ..self }
+    }
+
+    /// Returns the same entry with what the tools say of it behind it.
+    pub(super) fn with_record(mut self, record: &str) -> Self {
+        // Nothing is told of the request itself.
+        if self.text.trim_end().ends_with(':') {
+            return self;
+        }
+        self.text.push_str(ARROW);
+        self.text.push_str(record);
+        self
     }
 
     /// Returns whether this line about the session tells a request.

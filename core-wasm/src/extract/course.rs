@@ -22,7 +22,7 @@ pub(crate) const NOTHING: &str = "-";
 /// What stands around the words of the user before a result, and between them and what came of them.
 pub(super) const QUOTE: char = '“';
 pub(super) const END_OF_QUOTE: char = '”';
-pub(super) const ARROW: &str = " → ";
+pub(crate) const ARROW: &str = " → ";
 
 /// One request and the place of its result.
 struct Step {
@@ -55,7 +55,10 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
     }
     steps.extend(last_chore(state, &steps));
-    steps.iter().map(|step| format!("{} {}", step.gave, with_record(state, step))).collect::<Vec<_>>().join("\n")
+    (0..steps.len())
+        .map(|at| format!("{} {}", steps[at].gave, with_record(state, &steps, at)))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns what is told of what the turn `at` was asked, in one line each.
@@ -156,14 +159,51 @@ fn asks_for_pull_request(asked: &str) -> bool {
     text::contains_any(&asked.to_lowercase(), &SIGNS)
 }
 
-/// Returns what was asked, with what became of it if that was a commit, a push or a pull request, of which nothing else is told.
-fn with_record(state: &State, step: &Step) -> String {
-    let turns = state.results.turns();
-    let is_silent = step.gave == NOTHING && step.asked != FIRST && !step.asked.is_empty();
-    let turn = turns.get(step.turn).filter(|turn| is_silent && is_record(turn, &step.asked) && !turn.is_taken_back);
-    let Some(turn) = turn else { return step.asked.clone() };
-    let became = recorded(state, turn, step.turn + 1 == turns.len());
+/// Returns what was asked, with what the tools say of it if nothing else is told: a commit, a push or a pull request if it asked for that,
+/// or the files that were changed for it.
+fn with_record(state: &State, steps: &[Step], at: usize) -> String {
+    let (turns, step) = (state.results.turns(), &steps[at]);
+    let is_silent = step.gave == NOTHING && !step.asked.is_empty();
+    // The last of the requests of a turn stands for its work.
+    let is_last = || steps.get(at + 1).is_none_or(|next| next.turn != step.turn);
+    let Some(turn) = turns.get(step.turn).filter(|turn| is_silent && !turn.is_taken_back && is_last()) else {
+        return step.asked.clone();
+    };
+    // "Yes" has the work done that was proposed for the request.
+    let next = turns.get(step.turn + 1).filter(|next| next.consents && !next.is_taken_back);
+    let next = next.filter(|_| steps.get(at + 1).is_none_or(|later| later.turn > step.turn + 1));
+    let became = if is_record(turn, &step.asked) {
+        recorded(state, turn, step.turn + 1 == turns.len())
+    } else {
+        [Some(turn), next]
+            .into_iter()
+            .flatten()
+            .map(|turn| changed_in(state, turn))
+            .find(|it| !it.is_empty())
+            .unwrap_or_default()
+    };
     if became.is_empty() { step.asked.clone() } else { format!("{}{ARROW}{became}", step.asked) }
+}
+
+/// Returns the names of the files that a turn changed, as far as its changes still stand. May be empty.
+fn changed_in(state: &State, turn: &TurnResult) -> String {
+    const MAX_NAMES: usize = 4;
+    let mut names: Vec<&str> = Vec::new();
+    for path in state.files_changed_in(turn.number) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let mut told = names[..names.len() - more].iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        told.push_str(&format!(", +{more}"));
+    }
+    state.labels().changed.replace("{}", &told)
 }
 
 /// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
@@ -271,6 +311,25 @@ mod tests {
         let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
         let told = lines(&state(turns), &more, &[0], Some(3));
         assert_eq!(told, format!("0 *\n- {}\n- {} → committed\nend ", asked[1], asked[2]));
+    }
+
+    #[test]
+    fn a_request_without_a_result_is_told_with_the_files_that_were_changed_for_it() {
+        let asked = ["print the slip", "paint the drawer", "is the lock red?", "fold the slip"];
+        let turns = asked.map(|said| turn(said, said != asked[2]));
+        let [first, second, third, fourth] = turns;
+        let mut state = state([
+            TurnResult { number: 1, ..first },
+            TurnResult { number: 2, ..second },
+            TurnResult { number: 3, ..third },
+            TurnResult { number: 4, ..fourth },
+        ]);
+        for (turn, file) in [(1, "src/slip.py"), (2, "src/drawer.py"), (4, "src/slip.py")] {
+            state.file_changed_for_test(file, turn);
+        }
+        let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
+        let told = lines(&state, &more, &[], Some(3));
+        assert_eq!(told, format!("- * → changed: `slip.py`\n- {} → changed: `drawer.py`\n- {}\nend ", asked[1], asked[2]));
     }
 
     #[test]

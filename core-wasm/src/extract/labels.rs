@@ -60,6 +60,8 @@ pub(crate) struct Labels {
     pub not_pushed: &'static str,
     /// That the changes were committed, and nothing is known of a push.
     pub is_committed: &'static str,
+    /// The files that were changed for a request. `{}` are their names.
+    pub changed: &'static str,
     /// A commit that went past a hook which had failed.
     pub bypassed_hook: &'static str,
     /// A commit of the session that failed, and whose work is in a commit of somebody else. `{}` is that commit.
@@ -190,6 +192,7 @@ const ENGLISH: Labels = Labels {
     changed_after_commit: "changed after the last commit, not committed",
     not_pushed: "committed, not pushed",
     is_committed: "committed",
+    changed: "changed: {}",
     bypassed_hook: "committed with `--no-verify` after its hook had failed",
     other_commit: "its own commit failed: the changes are in {}, a commit with another message",
     refused_run: "Not run, because the user stopped it",
@@ -270,6 +273,7 @@ const KOREAN: Labels = Labels {
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
     not_pushed: "커밋함, push하지 않음",
     is_committed: "커밋함",
+    changed: "변경: {}",
     bypassed_hook: "훅이 실패한 뒤 `--no-verify`로 커밋함",
     other_commit: "자체 커밋은 실패했고 변경은 다른 메시지의 커밋 {}에 있음",
     refused_run: "사용자가 중단해 실행하지 않음",
@@ -357,6 +361,7 @@ const JAPANESE: Labels = Labels {
     changed_after_commit: "最後のコミット後の変更は未コミット",
     not_pushed: "コミット済み、未プッシュ (push していない)",
     is_committed: "コミット済み",
+    changed: "変更: {}",
     bypassed_hook: "フック失敗後に `--no-verify` でコミット",
     other_commit: "自身のコミットは失敗し、変更は別のメッセージのコミット {} にある",
     refused_run: "ユーザーが止めたため未実行",
@@ -444,6 +449,7 @@ const CHINESE: Labels = Labels {
     changed_after_commit: "最后一次提交之后的改动未提交",
     not_pushed: "已提交，未推送 (push)",
     is_committed: "已提交",
+    changed: "更改: {}",
     bypassed_hook: "钩子失败后用 `--no-verify` 提交",
     other_commit: "自身的提交失败，更改在另一条信息的提交 {} 中",
     refused_run: "因用户中止而未运行",

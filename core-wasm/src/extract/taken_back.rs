@@ -196,6 +196,12 @@ impl TakenBack {
         self.edits.iter().any(|edit| edit.file == hash && edit.turn <= turn && edit.whereabouts == Whereabouts::Kept)
     }
 
+    /// Returns whether something stands that was changed in a file in that turn.
+    pub(super) fn stands_of_turn(&self, file: &str, turn: u32) -> bool {
+        let hash = text::hash(file);
+        self.edits.iter().any(|edit| edit.file == hash && edit.turn == turn && edit.is_standing())
+    }
+
     /// Returns whether a file was edited after that turn.
     pub(super) fn is_edited_later(&self, file: &str, turn: u32) -> bool {
         let hash = text::hash(file);

@@ -333,8 +333,9 @@ impl State {
             taken_back.has_deed(said, turn) || (taken_back.is_of_turn(turn) && standing::tells_work(&said.to_lowercase()))
         };
         end.memories.forget(|memory| memory.from_prose && is_undone(&memory.title, memory.turn));
+        end.taken_back = taken_back.clone();
         self.taken_back = taken_back;
-        let results = &end.results;
+        let (files, results) = (&end.files, &end.results);
         let is_past = |said: &str, turn: u32| results.is_mended_after(said, turn) || results.is_fixed_after(said, turn);
         end.memories.forget(|memory| is_overtaken(memory, files));
         end.memories.forget(|memory| memory.turn > 0 && is_past(&memory.title, memory.turn));
