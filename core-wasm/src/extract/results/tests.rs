@@ -68,6 +68,10 @@ fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
     assert!(
         told("The total comes from `add()`, but the slip needs `round()`.").contains(" Before the change: The total comes")
     );
+    let mut alone = turn("", "");
+    alone.statements = statement::statements("The bell is silently ignored instead of rung.", Voice::Work);
+    alone.statements[0].is_before_edit = true;
+    assert_eq!(line(&alone, 0..1), "Before the change: The bell is silently ignored instead of rung.");
     for kept in [
         "Fixed the total, which was wrong.",
         "The scale doesn't support two currencies.",
