@@ -217,6 +217,8 @@ fn recorded(state: &State, turn: &TurnResult, is_last: bool) -> String {
     let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
     let opens = asks_for_pull_request(&lower) || (publishes && human::asks_record(&lower));
     let opened = numbers.next().filter(|_| opens && (is_last || numbers.next().is_none()));
+    // "Give me a commit message" asks for no commit.
+    let asks_for_text = text::contains_any(&lower, &["message", "description", "메시지", "メッセージ"]);
     let is_left = || {
         let files: Vec<&str> = state.files.paths().collect();
         state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
@@ -224,10 +226,12 @@ fn recorded(state: &State, turn: &TurnResult, is_last: bool) -> String {
     let told = match (turn.committed, state.undone.push()) {
         (true, Push::Made) if wants_push => vec![labels.is_committed, labels.pushed],
         (true, Push::Missing) if is_last => vec![labels.not_pushed],
+        // A pull request may have been opened elsewhere.
+        (true, _) if opens && opened.is_none() && !human::speaks_of_recording(&lower) => Vec::new(),
         (true, _) => vec![labels.is_committed],
         (false, Push::Made) if wants_push => vec![labels.pushed],
         (false, Push::Missing) if wants_push && is_last => vec![labels.not_pushed],
-        (false, _) if is_last && is_left() => vec![labels.not_committed],
+        (false, _) if is_last && is_left() && !asks_for_text => vec![labels.not_committed],
         (false, _) => Vec::new(),
     };
     let told = told.into_iter().map(str::to_owned).chain(opened.map(|number| format!("PR #{number}")));
@@ -330,6 +334,21 @@ mod tests {
         let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
         let told = lines(&state, &more, &[], Some(3));
         assert_eq!(told, format!("- * → changed: `slip.py`\n- {} → changed: `drawer.py`\n- {}\nend ", asked[1], asked[2]));
+    }
+
+    #[test]
+    fn whoever_wants_a_message_of_a_commit_asks_for_no_commit() {
+        let told = |asked: &str, committed: bool| {
+            let asked_of = ["print the slip", "fold it", "ring the bell", asked];
+            let turns = asked_of.map(|said| TurnResult { committed: committed && said == asked, ..turn(said, true) });
+            let mut state = state(turns);
+            state.files.record_change("till.rs", 1, 0);
+            state.undone.file_changed("till.rs");
+            lines(&state, &[(3, asked.to_owned())], &[0], Some(2))
+        };
+        let is_told = |asked: &str, committed: bool| told(asked, committed).contains('→');
+        assert!(is_told("commit it please", false) && !is_told("give me a commit message", false));
+        assert!(is_told("commit it please", true) && !is_told("open a PR for it", true), "it may be elsewhere");
     }
 
     #[test]

@@ -81,10 +81,10 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     // So is the cause of a failure, which is told with its fix.
     elsewhere
         .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
-    let outcome = without(&outcome, &elsewhere);
+    let outcome = without(&outcome, &elsewhere, state.labels().before_change);
     let of_turns: Vec<usize> = results.iter().map(|(at, ..)| *at).collect();
-    let (results, given): (Vec<String>, Vec<Given>) =
-        results.into_iter().map(|(_, result, given)| (without(&result, &elsewhere), given)).unzip();
+    let told_once = |line: String| without(&line, &elsewhere, state.labels().before_change);
+    let (results, given): (Vec<_>, Vec<_>) = results.into_iter().map(|(_, it, given)| (told_once(it), given)).unzip();
     let mut attributes = attributes(state);
     let about = about_request(state);
     let original_request = format!("{}{about}", state.request);
@@ -561,9 +561,13 @@ fn discusses(turn: &TurnResult) -> bool {
     !turn.has_work() && !turn.used_tools && human::only_asks(&turn.asked)
 }
 
-/// Removes the sentences from a line, unless nothing else would remain of it.
-fn without(line: &str, sentences: &[String]) -> String {
-    let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
+/// Removes the sentences from a line, unless nothing else would remain of it. What stands behind this label keeps it: it would be said of
+/// the next sentence.
+fn without(line: &str, sentences: &[String], label: &str) -> String {
+    let has_label = line.contains(label);
+    let is_labelled = |sentence: &str| has_label && line.contains(&format!("{label}: {sentence}"));
+    let removed = sentences.iter().filter(|sentence| !is_labelled(sentence));
+    let shorter = removed.fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
     if shorter == line {
         return shorter;
     }
@@ -733,6 +737,8 @@ mod tests {
     use super::*;
     use crate::extract::labels::labels;
 
+    const BEFORE: &str = "Before the change";
+
     fn turn(edited: bool) -> TurnResult {
         TurnResult { edited, ..TurnResult::default() }
     }
@@ -771,10 +777,12 @@ mod tests {
     fn what_is_told_elsewhere_leaves_no_gap() {
         let line = |rest: &str| format!("The till rounds the total. {rest}The slip names the shop.");
         let gone = ["It rings".to_owned(), "It shuts".to_owned()];
-        assert_eq!(without(&line("It rings. It shuts. "), &gone), line(""));
-        assert_eq!(without(&line("Now: It rings; it waits. "), &gone), line("Now: it waits. "));
+        assert_eq!(without(&line("It rings. It shuts. "), &gone, BEFORE), line(""));
+        assert_eq!(without(&line("Now: It rings; it waits. "), &gone, BEFORE), line("Now: it waits. "));
         let slip = "The slip names the shop and the hour of the day";
-        assert_eq!(without(&format!("It rings. {slip}"), &gone), slip);
+        assert_eq!(without(&format!("It rings. {slip}"), &gone, BEFORE), slip);
+        let labelled = format!("{BEFORE}: It rings. {slip}");
+        assert_eq!(without(&labelled, &gone, BEFORE), labelled, "the label is of that sentence");
     }
 
     #[test]

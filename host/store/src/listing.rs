@@ -1,4 +1,4 @@
-//! Lists of memories: the newest, the weightiest, or in the order in which they were learned.
+//! Lists of memories: the newest, the weightiest, or in the order in which they were learned, and how many there are.
 //!
 //! Each kind of a project's memories is found along an index, as long as only one kind is asked for. So of several kinds the best of
 //! each are found first, without their texts, and only those that are listed are read.
@@ -86,6 +86,23 @@ impl Candidate {
 }
 
 impl Store {
+    /// Returns how many memories the filter lets pass.
+    pub fn count(&self, filter: &MemoryFilter) -> Result<u64> {
+        let condition = Where::filter(filter);
+        let sql = format!("SELECT count(*) FROM memories m WHERE {}", condition.sql());
+        let counted: i64 = self.explain(
+            self.conn
+                .prepare_cached(&sql)
+                .and_then(|mut s| s.query_row(params_from_iter(condition.params()), |row| row.get(0))),
+        )?;
+        let mut count = time_from_sql(counted);
+        if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
+            let shared = MemoryFilter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
+            count += self.shared_of(self.list_own(&shared, Order::Stored, u32::MAX)?, project)?.len() as u64;
+        }
+        Ok(count)
+    }
+
     /// Returns memories, newest first.
     pub fn recent(&self, filter: &MemoryFilter, limit: u32) -> Result<Vec<Memory>> {
         self.list(filter, Order::Newest, limit)

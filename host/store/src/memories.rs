@@ -13,12 +13,11 @@
 use std::ops::RangeInclusive;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::extent::ROW_BITS;
 use super::forgotten::{Fate, Forgotten};
 use super::index::{index, unindex};
-use super::listing::Order;
 use super::marks::Marked;
 use super::{Result, Store, digests, from_json_or_default, json, marks, projects, sharing, time, time_from_sql};
 use throughline_model::contract::{Attribute, Draft, Memory, SessionNotes};
@@ -250,23 +249,6 @@ impl Where {
 }
 
 impl Store {
-    /// Returns how many memories the filter lets pass.
-    pub fn count(&self, filter: &MemoryFilter) -> Result<u64> {
-        let condition = Where::filter(filter);
-        let sql = format!("SELECT count(*) FROM memories m WHERE {}", condition.sql());
-        let counted: i64 = self.explain(
-            self.conn
-                .prepare_cached(&sql)
-                .and_then(|mut s| s.query_row(params_from_iter(&condition.params), |row| row.get(0))),
-        )?;
-        let mut count = time_from_sql(counted);
-        if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
-            let shared = MemoryFilter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
-            count += self.shared_of(self.list_own(&shared, Order::Stored, u32::MAX)?, project)?.len() as u64;
-        }
-        Ok(count)
-    }
-
     /// Returns the kinds of a project's memories except archived turns, with one index step each.
     pub(super) fn kinds(&self, project: &str) -> Result<Vec<String>> {
         self.explain((|| {

@@ -213,8 +213,8 @@ const REFUTATIONS: &[&str] = &[
     "不是这样",
 ];
 
-/// Openings of a prompt that says that what the agent said or did is wrong. Whoever asks why, or wants something else in its place, leaves
-/// the rest of it as it is.
+/// Openings of a prompt that says that what the agent said or did is wrong. Whoever asks why, or wants something else in a place of the
+/// work, leaves the rest of it as it is.
 const OBJECTIONS: &[&str] = &[
     "no",
     "nope",
@@ -350,6 +350,71 @@ pub(in crate::extract) fn objects(prompt: &str) -> bool {
     is_against(prompt, OBJECTIONS, OBJECTION_SIGNS, |_| false)
 }
 
+/// Returns whether a prompt doubts what the agent said, or wants something else in its place. Whoever only asks on leaves it as it is.
+pub(in crate::extract) fn replaces(prompt: &str) -> bool {
+    disputes(prompt) && (objects(prompt) || !only_asks_on(prompt))
+}
+
+/// Returns whether the first sentence of a prompt asks for a reason or for more, and proposes nothing in place of what was said.
+fn only_asks_on(prompt: &str) -> bool {
+    const QUESTIONS: [&str; 24] = [
+        "why",
+        "what",
+        "how",
+        "where",
+        "when",
+        "which",
+        "who",
+        "is there",
+        "are there",
+        "does",
+        "do",
+        "is",
+        "are",
+        "did",
+        "has",
+        "can you explain",
+        "can you tell",
+        "can you show",
+        "왜",
+        "なぜ",
+        "なんで",
+        "どうして",
+        "为什么",
+        "怎么",
+    ];
+    const PROPOSALS: [&str; 16] = [
+        "what about",
+        "what if",
+        "how about",
+        "why not",
+        "why dont we",
+        "why dont you",
+        "why cant",
+        "why would",
+        "why should",
+        "why do we need",
+        "better",
+        "instead of",
+        "rather than",
+        "really",
+        "대신",
+        "代わり",
+    ];
+    let own = own_words(text::head(prompt, 2_000));
+    let Some(first) = text::first_sentence(&own) else { return false };
+    let lower = strip_apostrophes(&first);
+    let is_lead = |word: &str| {
+        let word = word.trim_end_matches([',', '.', '…', '-']);
+        is_hesitation(word) || ["ok", "okay", "and", "so", "oh", "ah", "but", "wait", "yes", "yeah", "well"].contains(&word)
+    };
+    let said = lower.split_whitespace().skip_while(|word| is_lead(word)).collect::<Vec<_>>().join(" ");
+    let asks = QUESTIONS.iter().any(|opening| text::starts_with_words(&said, opening));
+    let goes_on =
+        said.starts_with("why") || first.ends_with(['?', '？']) || text::language(&said) != text::Language::English;
+    asks && goes_on && !text::contains_any_words(&said, &PROPOSALS) && !doubts(prompt)
+}
+
 /// Returns whether a prompt begins with one of these openings or has one of these signs in its first sentence, tells a failure, or says
 /// that something is not true.
 fn is_against(prompt: &str, openings: &[&str], signs: &[&str], opens_against: impl Fn(&str) -> bool) -> bool {
@@ -399,6 +464,33 @@ mod tests {
             "違う、赤だよ",
         ] {
             assert!(disputes(said) && objects(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn who_wants_something_else_replaces_a_proposal_and_who_asks_on_does_not() {
+        for said in [
+            "could we just print it once?",
+            "drop the bell",
+            "hmm, is there a better place for it?",
+            "hmm, I am not sure about the bell",
+            "what about a lamp?",
+            "why not ring it at noon?",
+            "actually, ring the bell instead",
+            "wait, how about a lamp instead of the bell?",
+            "잠깐, 종 대신 램프로 하자",
+        ] {
+            assert!(replaces(said), "{said}");
+        }
+        for said in [
+            "why is the slip red?",
+            "but how does the till know the day?",
+            "hmm, why does it ring?",
+            "wait, where is the slip kept?",
+            "왜 빨간색이야?",
+            "print the slip",
+        ] {
+            assert!(!replaces(said), "{said}");
         }
     }
 }

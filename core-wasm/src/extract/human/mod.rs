@@ -30,7 +30,7 @@ pub(super) use consent::{
 };
 pub(super) use correction::{asks_change, corrects, holds_back, is_correction};
 pub(super) use directives::{directives, typed};
-pub(super) use dispute::{disputes, doubts, objects, refutes};
+pub(super) use dispute::{disputes, doubts, objects, refutes, replaces};
 pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};

@@ -1,6 +1,7 @@
 //! What was pasted from a terminal into a prompt.
 
 use super::pasted::is_log_line;
+use crate::extract::signs;
 use crate::text;
 use crate::text::Language;
 
@@ -35,6 +36,7 @@ fn is_command(line: &str) -> bool {
 /// the paragraphs behind that in which nobody speaks. None if there is nothing of that, or if hardly anything else is left.
 pub(super) fn without_terminal(prompt: &str) -> Option<String> {
     const MIN_WORDS: usize = 3;
+    const MIN_LEAD_WORDS: usize = 6;
     // "❯ This branch is mine" is a prompt of the agent, which somebody sends again.
     let is_sentence = |line: &str| line.trim_start_matches(['❯', '$', ' ']).starts_with(char::is_uppercase);
     // What stands between fences is no part of a request anyway.
@@ -42,20 +44,38 @@ pub(super) fn without_terminal(prompt: &str) -> Option<String> {
         return None;
     }
     let is_command = |line: &&str| is_command(line.trim()) && !is_sentence(line.trim());
-    let (mut own, mut has_any) = (String::new(), false);
+    let (mut own, mut run) = (String::new(), None);
     for paragraph in prompt.split("\n\n") {
         let typed: Vec<&str> = paragraph.lines().take_while(|line| !is_command(line)).collect();
-        if !has_any || speaks(paragraph) {
+        if run.is_none() || speaks(paragraph) {
             own.push_str(&typed.join("\n"));
             own.push_str("\n\n");
         }
-        has_any |= paragraph.lines().any(|line| is_command(&line));
+        run = run.or_else(|| paragraph.lines().find(is_command));
     }
-    (has_any && own.split_whitespace().count() >= MIN_WORDS).then_some(own)
+    let command = command_of(run?);
+    let count = own.split_whitespace().count();
+    if let Some(command) = command.filter(|_| count >= MIN_LEAD_WORDS && own.trim_end().ends_with(':')) {
+        // "I get this error:" says more with what was run.
+        return Some(format!("{} `{command}`", own.trim_end()));
+    }
+    (count >= MIN_WORDS).then_some(own)
+}
+
+/// Returns the command behind the prompt of a shell, if it is short.
+fn command_of(line: &str) -> Option<&str> {
+    const MAX_CHARS: usize = 80;
+    let line = line.trim();
+    let marked = ["$ ", "❯ "].iter().find_map(|mark| line.strip_prefix(mark));
+    let command = marked.or_else(|| [" % ", " $ "].iter().find_map(|mark| Some(line.split_once(mark)?.1)))?.trim();
+    let is_plain = !command.is_empty() && !command.contains(['`', '❯', '\u{e0a0}']);
+    (is_plain && command.chars().count() <= MAX_CHARS).then_some(command)
 }
 
 /// Returns whether somebody speaks in a paragraph to somebody, as no program does.
 fn speaks(paragraph: &str) -> bool {
+    const MIN_ORDER_WORDS: usize = 3;
+    const ORDERS: [&str; 8] = ["fix", "find out", "investigate", "look into", "debug", "explain", "write", "test"];
     const WORDS: [&str; 14] = [
         "i",
         "i'm",
@@ -74,10 +94,16 @@ fn speaks(paragraph: &str) -> bool {
     ];
     let first = paragraph.trim_start();
     let is_wide = text::language(first) != Language::English;
+    // A program says what to run or to see, and not what to mend.
+    let orders = || {
+        let first = text::first_sentence(first).unwrap_or_default().to_lowercase();
+        let is_order = ORDERS.iter().any(|verb| text::starts_with_words(&first, verb)) || signs::is_imperative(&first);
+        is_order && first.split_whitespace().count() >= MIN_ORDER_WORDS
+    };
     first.starts_with(char::is_alphabetic)
         && !is_log_line(first)
         && !is_terminal(first)
-        && (is_wide || text::contains_any_words(&first.to_lowercase().replace('’', "'"), &WORDS))
+        && (is_wide || orders() || text::contains_any_words(&first.to_lowercase().replace('’', "'"), &WORDS))
 }
 
 #[cfg(test)]
@@ -89,6 +115,10 @@ mod tests {
         let own = |prompt: &str| without_terminal(prompt).map(|own| text::one_line(&own));
         let said = "I just saw this:\n\n❯ till open\nOpen it? [Y/n] n\nRinging (2/5)\n\nI think we should open it at noon.";
         assert_eq!(own(said).unwrap(), "I just saw this: I think we should open it at noon.");
+        let asked = "The till rings twice:\n\n$ till print\nslip 1 of 2\n\nFix the till so that it prints one slip.";
+        assert_eq!(own(asked).unwrap(), "The till rings twice: Fix the till so that it prints one slip.");
+        let announced = "I get this error from the till:\n\n$ till print\nno paper";
+        assert_eq!(own(announced).unwrap(), "I get this error from the till: `till print`");
         let printed = "the slip is still red.\n\nu@shop till % till print\n\nslip 1 of 2\n\nslip 2 of 2";
         assert_eq!(own(printed).unwrap(), "the slip is still red.");
         assert_eq!(own("❯ This branch is mine. Please paint it green."), None);

@@ -174,11 +174,13 @@ impl TurnResult {
 /// Returns whether a statement of the agent tells how something was before it changed files in the same turn.
 fn was_before(statement: &Statement) -> bool {
     let lower = statement.text.to_lowercase();
+    // "It is ignored instead of printed" tells of no cure.
+    let said = if signs::finds_fault(&lower) { lower.replace(" instead of ", " ") } else { lower };
     statement.voice == Voice::Work
         && statement.is_before_edit
         && statement.form == Form::Sentence
-        && !standing::is_deed(&lower)
-        && !standing::says_mended(&lower)
+        && !standing::is_deed(&said)
+        && !standing::says_mended(&said)
 }
 
 /// Returns whether a statement says what was wrong before the agent changed files in the same turn.
@@ -272,7 +274,7 @@ fn without_praise(said: &str) -> Cow<'_, str> {
 /// Strips the word that joins a line to something that is not told: "So the drawer stays open".
 fn without_connective(said: String) -> String {
     const WORDS: [&str; 3] = ["So ", "But ", "And "];
-    const GO_ON: [&str; 3] = ["that ", "far", "much "];
+    const GO_ON: [&str; 9] = ["that ", "far", "much ", "many ", "do ", "does ", "did ", "is ", "are "];
     let rest =
         WORDS.iter().find_map(|word| said.strip_prefix(word)).filter(|rest| !GO_ON.iter().any(|it| rest.starts_with(it)));
     rest.map(text::capitalized).unwrap_or(said)
@@ -414,6 +416,7 @@ mod tests {
     fn a_line_is_joined_to_nothing_before_it() {
         assert_eq!(told("So the drawer stays open."), "The drawer stays open.");
         assert_eq!(told("So far it stays open."), "So far it stays open.");
+        assert_eq!(told("So does the lamp of the till."), "So does the lamp of the till.");
     }
 
     #[test]

@@ -102,10 +102,11 @@ impl Results {
         }
     }
 
-    /// Records that a prompt disputes or amends what the latest turn gave, and whether it says that all of that is wrong.
-    pub(super) fn dispute(&mut self, objects: bool) {
+    /// Records that a prompt disputes or amends what the latest turn gave, whether it says that all of that is wrong, and whether it wants
+    /// something else in its place. Work of which a part is changed stays done, but what was only said does not stand.
+    pub(super) fn dispute(&mut self, objects: bool, replaces: bool) {
         if let Some(last) = self.latest() {
-            (last.disputed, last.is_objected) = (true, objects);
+            (last.disputed, last.is_objected) = (true, objects || (replaces && !last.has_work()));
         }
         self.judged.take();
     }

@@ -68,6 +68,10 @@ fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
     assert!(
         told("The total comes from `add()`, but the slip needs `round()`.").contains(" Before the change: The total comes")
     );
+    let mut alone = turn("", "");
+    alone.statements = statement::statements("The bell is silently ignored instead of rung.", Voice::Work);
+    alone.statements[0].is_before_edit = true;
+    assert_eq!(line(&alone, 0..1), "Before the change: The bell is silently ignored instead of rung.");
     for kept in [
         "Fixed the total, which was wrong.",
         "The scale doesn't support two currencies.",
@@ -174,7 +178,7 @@ fn what_the_agent_takes_back_is_not_told() {
 fn told_after_dispute(before: &str, after: &str) -> String {
     let mut results = Results::default();
     results.push(turn(before, ""));
-    results.dispute(true);
+    results.dispute(true, true);
     results.concede(false);
     results.push(turn(after, ""));
     results.lines(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
@@ -217,7 +221,7 @@ fn what_was_not_given_up_stands() {
          - A refund of the till keeps the day of its slip and the clerk.",
         "",
     ));
-    results.dispute(true);
+    results.dispute(true, true);
     results.concede(false);
     results
         .push(turn("You're right, a sale of the till has its `saleId` from the scale, not from the slip of the day.", ""));
@@ -226,7 +230,7 @@ fn what_was_not_given_up_stands() {
     assert!(!given_up.iter().any(|said| said.contains("clerk")), "{given_up:?}");
     let mut results = Results::default();
     results.push(TurnResult { edited: true, ..turn("Removed `sumCart()` and the tax of vouchers.", "") });
-    results.dispute(true);
+    results.dispute(true, true);
     results.concede(false);
     results.push(turn("You're right, `sumCart()` did not add the tax of vouchers.", ""));
     assert!(results.given_up().is_empty() && results.corrects(1) && !results.corrects(0), "what was done stays done");
@@ -496,7 +500,7 @@ fn a_numbered_list_keeps_its_steps() {
     assert_eq!(results.with_whole_steps(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)]);
     assert_eq!(results.with_whole_steps(vec![(0, 1)]), [(0, 1)], "one step is no list");
     assert_eq!(results.with_whole_steps(vec![(0, 4), (0, 5)]).len(), 2, "a list without numbers");
-    results.dispute(true);
+    results.dispute(true, true);
     assert_eq!(results.with_whole_steps(vec![(0, 1), (0, 3)]).len(), 2, "it may be wrong");
 }
 
@@ -1224,6 +1228,17 @@ fn a_list_behind_another_one_keeps_its_lead() {
     assert!(leads("When the drawer shuts at night, the till does this:"));
     assert!(!leads("Here is the rest of it:"));
     assert!(!leads("You could choose between these options:"));
+}
+
+#[test]
+fn a_proposal_that_was_replaced_does_not_stand_and_work_that_was_changed_does() {
+    let is_withdrawn = |edited: bool, replaces: bool| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited, ..turn("The till could ring a bell at noon.", "") });
+        results.dispute(false, replaces);
+        results.turns()[0].is_withdrawn()
+    };
+    assert!(is_withdrawn(false, true) && !is_withdrawn(true, true) && !is_withdrawn(false, false));
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(in crate::extract) struct TurnResult {
     pub is_chore: bool,
     /// Whether the next prompt disputes or amends what the turn gave.
     pub disputed: bool,
-    /// Whether the next prompt says that what the turn gave is wrong.
+    /// Whether the next prompt says that what the turn gave is wrong, or wants something else in place of what it only proposed.
     pub is_objected: bool,
     /// Whether the agent gave in to the next prompt.
     pub conceded: bool,

@@ -57,7 +57,7 @@ impl State {
     fn work_judged(&mut self, prompt: &str, has_answer: bool) {
         if human::disputes(prompt) {
             if has_answer {
-                self.results.dispute(human::objects(prompt));
+                self.results.dispute(human::objects(prompt), human::replaces(prompt));
             }
             self.undone.objected(prompt);
         }
