@@ -198,12 +198,12 @@ fn changed_in(state: &State, turn: &TurnResult) -> String {
     if names.is_empty() {
         return String::new();
     }
-    let more = names.len().saturating_sub(MAX_NAMES);
-    let mut told = names[..names.len() - more].iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let mut told: Vec<String> = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    let more = names.len() - told.len();
     if more > 0 {
-        told.push_str(&format!(", +{more}"));
+        told.push(format!("+{more}"));
     }
-    state.labels().changed.replace("{}", &told)
+    state.labels().changed.replace("{}", &told.join(", "))
 }
 
 /// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
