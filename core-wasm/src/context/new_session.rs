@@ -364,7 +364,15 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
         let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
         page.add(SectionKind::Decisions, Entry::decision(&text, 0.6).with_place(place).with_key(&decision.what));
     }
-    for (importance, learning) in by_recency(0.6, &notes.learnings) {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let ci = words.ci_failed.trim_end_matches("{}");
+    // What an answer says of the log is told there, unless it was mended.
+    let repeats = |learning: &str| {
+        let said = learning.strip_prefix(ci).filter(|said| !said.contains(words.fixed_by));
+        said.and_then(|said| text::sentences(said).into_iter().next())
+            .is_some_and(|first| is_told(notes, first.trim_end_matches('.')))
+    };
+    for (importance, learning) in by_recency(0.6, &notes.learnings).filter(|(_, learning)| !repeats(learning)) {
         page.add(SectionKind::WatchOut, Entry::new(learning, importance));
     }
     for (importance, rule) in by_recency(0.85, &notes.preferences) {

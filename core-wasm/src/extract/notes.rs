@@ -6,6 +6,7 @@ use super::course::{self, ARROW, END_OF_QUOTE, QUOTE, split_quote};
 use super::files;
 use super::human;
 use super::labels::Labels;
+use super::plan_reason;
 use super::prose;
 use super::references;
 use super::requests;
@@ -86,6 +87,10 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let (results, given): (Vec<String>, Vec<Given>) =
         results.into_iter().map(|(_, result, given)| (without(&result, &elsewhere), given)).unzip();
     let mut attributes = attributes(state);
+    let answers = || results.iter().map(String::as_str).chain([outcome.as_str()]);
+    if plan_reason::is_refuted(&state.plan_reason, answers()) {
+        attributes.retain(|(name, _)| name != "plan-reason");
+    }
     let about = about_request(state);
     let original_request = format!("{}{about}", state.request);
     if !about.is_empty() {
