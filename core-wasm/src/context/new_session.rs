@@ -128,7 +128,9 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], 
         }
     }
     let is_told = |memory: &&Memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other) && !is_routine(memory);
-    for memory in stored.iter().filter(is_told) {
+    let said = |memory: &Memory| if memory.content.is_empty() { memory.title.clone() } else { memory.content.clone() };
+    let repeats = |memory: &Memory| record.notes.as_ref().is_some_and(|notes| repeats_answer(notes, &said(memory)));
+    for memory in stored.iter().filter(is_told).filter(|memory| !repeats(memory)) {
         page.add_memory(memory, 1.0);
     }
 }
@@ -282,6 +284,14 @@ fn is_told(notes: &SessionNotes, said: &str) -> bool {
     results.chain([&notes.outcome]).any(|line| line.contains(said))
 }
 
+/// Returns whether a learning only repeats what an answer says of a failed job, and not what mended it.
+fn repeats_answer(notes: &SessionNotes, learning: &str) -> bool {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let said = learning.strip_prefix(words.ci_failed.trim_end_matches("{}"));
+    let first = said.filter(|said| !said.contains(words.fixed_by)).and_then(|said| text::sentences(said).into_iter().next());
+    first.is_some_and(|first| is_told(notes, first.trim_end_matches('.')))
+}
+
 /// Returns the state in which the work was left, as tools reported it: the counts of the last tests, the last verdicts of
 /// the checks, where it was pushed, and its pull requests. Leaves out what `said`, the outcome as it is shown, says. May be empty.
 fn work_state(notes: &SessionNotes, said: &str) -> String {
@@ -364,15 +374,8 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
         let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
         page.add(SectionKind::Decisions, Entry::decision(&text, 0.6).with_place(place).with_key(&decision.what));
     }
-    let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let ci = words.ci_failed.trim_end_matches("{}");
-    // What an answer says of the log is told there, unless it was mended.
-    let repeats = |learning: &str| {
-        let said = learning.strip_prefix(ci).filter(|said| !said.contains(words.fixed_by));
-        said.and_then(|said| text::sentences(said).into_iter().next())
-            .is_some_and(|first| is_told(notes, first.trim_end_matches('.')))
-    };
-    for (importance, learning) in by_recency(0.6, &notes.learnings).filter(|(_, learning)| !repeats(learning)) {
+    for (importance, learning) in by_recency(0.6, &notes.learnings).filter(|(_, learning)| !repeats_answer(notes, learning))
+    {
         page.add(SectionKind::WatchOut, Entry::new(learning, importance));
     }
     for (importance, rule) in by_recency(0.85, &notes.preferences) {

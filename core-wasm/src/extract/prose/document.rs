@@ -355,7 +355,7 @@ fn states_contrast(sentence: &str) -> bool {
         && !CONTRASTS.iter().any(|sign| lower.starts_with(sign))
         && !lower.starts_with("not ")
         && !is_step_of_code(sentence, &lower)
-        && !is_of_inventory(sentence.trim_start_matches(['.', ')', ' ']).trim_start_matches(|c: char| c.is_ascii_digit()))
+        && !is_of_inventory(sentence.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ')))
         && !sentence.ends_with(UNFINISHED)
         && !text::contains_any(&lower, &["currently", "at the moment", "right now", "현재", "現在", "目前"])
         && !is_pointer(&lower)
