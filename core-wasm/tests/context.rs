@@ -1022,7 +1022,7 @@ fn of_many_requests_the_first_and_the_latest_are_told() {
 fn what_an_answer_says_of_a_failed_job_is_told_once() {
     let why = "All 9 failures are in `drawer.test.ts`, which needs the key";
     let notes = SessionNotes {
-        outcome: format!("{why}. The slip is printed."),
+        outcome: format!("{}. The slip is printed.", why.replace("failures", "**failures**")),
         learnings: vec![
             format!("CI failed: {why}. It is locked."),
             format!("CI failed: {why}. Fixed by: a change of `drawer.ts`"),

@@ -130,7 +130,9 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], 
     let is_told = |memory: &&Memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other) && !is_routine(memory);
     let said = |memory: &Memory| if memory.content.is_empty() { memory.title.clone() } else { memory.content.clone() };
     let repeats = |memory: &Memory| record.notes.as_ref().is_some_and(|notes| repeats_answer(notes, &said(memory)));
-    for memory in stored.iter().filter(is_told).filter(|memory| !repeats(memory)) {
+    let repeated: Vec<&Memory> = stored.iter().filter(|memory| repeats(memory)).collect();
+    page.pass_over(&repeated);
+    for memory in stored.iter().filter(is_told) {
         page.add_memory(memory, 1.0);
     }
 }
@@ -284,12 +286,21 @@ fn is_told(notes: &SessionNotes, said: &str) -> bool {
     results.chain([&notes.outcome]).any(|line| line.contains(said))
 }
 
+/// Returns the letters and digits of a text, by which it is known whatever marks stand between them.
+fn letters(said: &str) -> String {
+    said.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
 /// Returns whether a learning only repeats what an answer says of a failed job, and not what mended it.
 fn repeats_answer(notes: &SessionNotes, learning: &str) -> bool {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
     let said = learning.strip_prefix(words.ci_failed.trim_end_matches("{}"));
     let first = said.filter(|said| !said.contains(words.fixed_by)).and_then(|said| text::sentences(said).into_iter().next());
-    first.is_some_and(|first| is_told(notes, first.trim_end_matches('.')))
+    let answers = || notes.done.iter().chain([&notes.outcome]);
+    first.is_some_and(|first| {
+        let first = letters(&first);
+        answers().any(|said| letters(said).contains(&first))
+    })
 }
 
 /// Returns the state in which the work was left, as tools reported it: the counts of the last tests, the last verdicts of
