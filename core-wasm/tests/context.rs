@@ -1019,6 +1019,24 @@ fn of_many_requests_the_first_and_the_latest_are_told() {
 }
 
 #[test]
+fn what_an_answer_says_of_a_failed_job_is_told_once() {
+    let why = "All 9 failures are in `drawer.test.ts`, which needs the key";
+    let notes = SessionNotes {
+        outcome: format!("{}. The slip is printed.", why.replace("failures", "**failures**")),
+        learnings: vec![
+            format!("CI failed: {why}. It is locked."),
+            format!("CI failed: {why}. Fixed by: a change of `drawer.ts`"),
+            "CI failed: The lamp of `lamp.ts` is dark.".to_owned(),
+        ],
+        ..empty_notes()
+    };
+    let lines = lines_about(notes);
+    let told: Vec<&String> = lines.iter().filter(|line| line.contains("CI failed")).collect();
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(!told.iter().any(|line| line.contains("locked")), "{told:#?}");
+}
+
+#[test]
 fn temporary_files_are_told_only_if_there_are_no_others() {
     let notes = SessionNotes {
         outcome: "The probe ran.".into(),

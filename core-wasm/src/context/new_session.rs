@@ -128,6 +128,10 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], 
         }
     }
     let is_told = |memory: &&Memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other) && !is_routine(memory);
+    let said = |memory: &Memory| if memory.content.is_empty() { memory.title.clone() } else { memory.content.clone() };
+    let repeats = |memory: &Memory| record.notes.as_ref().is_some_and(|notes| repeats_answer(notes, &said(memory)));
+    let repeated: Vec<&Memory> = stored.iter().filter(|memory| repeats(memory)).collect();
+    page.pass_over(&repeated);
     for memory in stored.iter().filter(is_told) {
         page.add_memory(memory, 1.0);
     }
@@ -282,6 +286,23 @@ fn is_told(notes: &SessionNotes, said: &str) -> bool {
     results.chain([&notes.outcome]).any(|line| line.contains(said))
 }
 
+/// Returns the letters and digits of a text, by which it is known whatever marks stand between them.
+fn letters(said: &str) -> String {
+    said.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Returns whether a learning only repeats what an answer says of a failed job, and not what mended it.
+fn repeats_answer(notes: &SessionNotes, learning: &str) -> bool {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let said = learning.strip_prefix(words.ci_failed.trim_end_matches("{}"));
+    let first = said.filter(|said| !said.contains(words.fixed_by)).and_then(|said| text::sentences(said).into_iter().next());
+    let answers = || notes.done.iter().chain([&notes.outcome]);
+    first.is_some_and(|first| {
+        let first = letters(&first);
+        answers().any(|said| letters(said).contains(&first))
+    })
+}
+
 /// Returns the state in which the work was left, as tools reported it: the counts of the last tests, the last verdicts of
 /// the checks, where it was pushed, and its pull requests. Leaves out what `said`, the outcome as it is shown, says. May be empty.
 fn work_state(notes: &SessionNotes, said: &str) -> String {
@@ -364,7 +385,8 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
         let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
         page.add(SectionKind::Decisions, Entry::decision(&text, 0.6).with_place(place).with_key(&decision.what));
     }
-    for (importance, learning) in by_recency(0.6, &notes.learnings) {
+    for (importance, learning) in by_recency(0.6, &notes.learnings).filter(|(_, learning)| !repeats_answer(notes, learning))
+    {
         page.add(SectionKind::WatchOut, Entry::new(learning, importance));
     }
     for (importance, rule) in by_recency(0.85, &notes.preferences) {

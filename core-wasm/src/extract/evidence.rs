@@ -10,6 +10,8 @@ use super::undone::Push;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
 const MAX_CHECKS: usize = 8;
+/// How many words a line has at most by which a program says what it starts: "> go test ./till".
+const MAX_START_WORDS: usize = 4;
 
 /// Checks that change nothing of what a program does.
 const FORMATTERS: [&str; 3] = ["fmt", "format", "prettier"];
@@ -88,7 +90,13 @@ impl Evidence {
             return;
         }
         let trim = |word: &'_ str| word.trim_matches(['[', ']', '`']).to_owned();
-        let is_run = |line: &&str| line.trim_start().starts_with(['[', '$', '>', '%', '❯']);
+        // "[ ] test:till" is a step of a list, and a quotation has more words than what a program prints of its start.
+        let is_run = |line: &&str| {
+            let line = line.trim_start();
+            let is_named = line.strip_prefix('[').is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+            let is_start = line.starts_with('>') && line.split_whitespace().count() <= MAX_START_WORDS;
+            is_named || is_start || line.starts_with(['$', '%', '❯'])
+        };
         let runs = prompt.lines().filter(is_run).flat_map(|line| line.split_whitespace().map(trim));
         let runs: Vec<String> = runs.filter(|word| self.new_scripts.contains(word)).collect();
         if !runs.is_empty() {
@@ -493,6 +501,7 @@ mod tests {
         assert!(items(&evidence).is_empty(), "it is gone");
         evidence.scripts_written("/shop/mise.toml", &[line(true, r#"[tasks."test:lamp"]"#)]);
         evidence.user_said("run test:lamp when you are done");
+        evidence.user_said("[ ] run test:lamp\n[x] test:drawer\n> you said that test:lamp is ready now");
         assert!(evidence.new_scripts.contains(&"test:lamp".to_owned()), "that only asks for it");
         evidence.user_said("[test:lamp] $ go test ./lamp\n--- FAIL: TestLamp");
         assert!(!evidence.new_scripts.contains(&"test:lamp".to_owned()), "the user ran it");

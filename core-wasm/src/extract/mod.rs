@@ -21,6 +21,7 @@ mod memories;
 mod notes;
 mod open_points;
 mod options;
+mod plan_reason;
 mod planned;
 mod pointed;
 pub(crate) mod prose;

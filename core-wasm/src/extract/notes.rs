@@ -6,6 +6,7 @@ use super::course::{self, ARROW, END_OF_QUOTE, QUOTE, split_quote};
 use super::files;
 use super::human;
 use super::labels::Labels;
+use super::plan_reason;
 use super::prose;
 use super::references;
 use super::requests;
@@ -85,7 +86,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let of_turns: Vec<usize> = results.iter().map(|(at, ..)| *at).collect();
     let told_once = |line: String| without(&line, &elsewhere, state.labels().before_change);
     let (results, given): (Vec<_>, Vec<_>) = results.into_iter().map(|(_, it, given)| (told_once(it), given)).unzip();
-    let mut attributes = attributes(state);
+    let mut attributes = attributes(state, &results, &outcome);
     let about = about_request(state);
     let original_request = format!("{}{about}", state.request);
     if !about.is_empty() {
@@ -633,7 +634,7 @@ fn last(mut list: Vec<String>) -> Vec<String> {
     list
 }
 
-fn attributes(state: &State) -> Vec<(String, String)> {
+fn attributes(state: &State, results: &[String], outcome: &str) -> Vec<(String, String)> {
     let language = match state.language() {
         Language::English => "en",
         Language::Korean => "ko",
@@ -720,7 +721,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         all.push(("recap".to_owned(), recap));
     }
     let explanation = [("plan-reason", &state.plan_reason), ("plan-goal", &state.plan_goal)];
-    if let Some((name, said)) = explanation.into_iter().find(|(_, said)| !said.is_empty()) {
+    let answers = || results.iter().map(String::as_str).chain([outcome]);
+    let holds = |said: &str| !plan_reason::is_refuted(said, answers());
+    if let Some((name, said)) = explanation.into_iter().find(|(_, said)| !said.is_empty()).filter(|(_, said)| holds(said)) {
         all.push((name.to_owned(), clean::without_positions(said).into_owned()));
         if !state.plan_title.is_empty() {
             all.push(("plan-title".to_owned(), state.plan_title.clone()));

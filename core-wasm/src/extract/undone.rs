@@ -474,10 +474,25 @@ fn named(files: &[&str]) -> String {
 /// Returns whether a command of a line pushes. Words of the shell may stand before it, and another subcommand may have a message that speaks
 /// of pushing.
 fn is_push(segment: &str) -> bool {
+    if let Some(script) = script_of_shell(segment) {
+        return commands::segments(script).iter().any(|segment| calls_push(segment));
+    }
+    calls_push(segment)
+}
+
+fn calls_push(segment: &str) -> bool {
     let is_start = |at: &usize| segment[..*at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
     let start = segment.match_indices("git ").map(|(at, _)| at).find(is_start);
     let call = start.and_then(|at| commands::git_calls_anywhere(&segment[at..]).into_iter().next());
-    call.is_some_and(|call| call.subcommand == "push")
+    call.is_some_and(|call| call.subcommand.trim_end_matches(')') == "push")
+}
+
+/// Returns what a shell is told to run: `sh -c "git push"`.
+fn script_of_shell(segment: &str) -> Option<&str> {
+    let rest = ["sh -c ", "sh -lc "].iter().find_map(|call| segment.split_once(call)).map(|(_, rest)| rest.trim_start())?;
+    let mark = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let script = &rest[1..];
+    Some(script.find(mark).map_or(script, |end| &script[..end]))
 }
 
 /// Returns whether a prompt is a command of the client's, which is no request: "/compact".
@@ -515,6 +530,12 @@ mod tests {
         undone.remotes_named("git remote add origin /srv/shop.git", "");
         undone.command_passed("git commit -m \"$(cat <<'EOF'\nGive git another push path\nEOF\n)\"");
         assert_eq!(undone.push(), Push::Missing, "a message that speaks of pushing");
+        for other in ["sh -c 'git add . && git commit -m x'", "git log -S 'git push'"] {
+            assert!(!is_push(other), "{other}");
+        }
+        for push in ["bash -lc \"git add . && git push\"", "sh -c 'git push origin main'", "git push)"] {
+            assert!(is_push(push), "{push}");
+        }
         undone.command_passed("git status && git push -u origin main");
         assert_eq!(state(&undone), "");
         undone.file_changed("a.ts");

@@ -30,6 +30,18 @@ const OPENINGS: [&str; 8] = [
     "good progress",
 ];
 
+/// What is said of a failure that is not the session's. It is not why it failed.
+const EXCUSES: [&str; 8] = [
+    "pre-existing",
+    "preexisting",
+    "not caused by",
+    "unrelated to",
+    "not related to",
+    "on `main` too",
+    "on main too",
+    "on main as well",
+];
+
 /// A log that was read and is not explained yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Read {
@@ -142,6 +154,7 @@ fn diagnosis(said: &str) -> Option<String> {
         // What is as it should be, or only stands in the log, is no cause.
         let is_aside = text::contains_any_words(&lower, &["pass now", "passes now", "let me", "i'll", "suggests"])
             || lower.trim_end_matches('.').ends_with("expected")
+            || (text::contains_any(&lower, &EXCUSES) && !is_flaky)
             || lower.starts_with("i see ");
         has_subject && !is_open && !is_aside
     };
@@ -189,6 +202,13 @@ mod tests {
         logs.ran("gh run view 13 --log-failed", LOG, &LineRef::default());
         logs.agent_said("This is probably the drawer of `close.go`. The 404 of `open.go` is expected. - `a.go` is old");
         assert_eq!(told(&logs).len(), 1, "a guess, and what is as it should be");
+        logs.ran("gh run view 14 --log-failed", LOG, &LineRef::default());
+        logs.agent_said("The lamp of `close.go` is dark. It is pre-existing, and not caused by this drawer.");
+        assert_eq!(told(&logs).len(), 2, "only what fails");
+        logs.all.pop();
+        logs.ran("gh run view 14 --log-failed", LOG, &LineRef::default());
+        logs.agent_said("The same failures of `close.go` are on `main` too. That of `open.go` is pre-existing.");
+        assert_eq!(told(&logs).len(), 1, "no cause");
         logs.file_changed("till/close.go");
         logs.agent_said("The drawer of `close.go` is closed at night now.");
         assert_eq!(told(&logs).len(), 1, "what was changed");

@@ -40,7 +40,7 @@ impl Failure {
         let excuse = |sentence: &String| {
             let lower = sentence.to_lowercase();
             let asks = sentence.ends_with(['?', '？', ':', '：']) || text::contains_any_words(&lower, &["if", "whether"]);
-            let is_told = !asks && !prose::is_narration(sentence) && !signs::is_guess(&lower);
+            let is_told = !asks && !prose::is_narration(sentence) && !supposes(&lower);
             is_told && signs::excuses(&lower)
         };
         let Some(sentence) = text::sentences(said).into_iter().find(excuse) else { return };
@@ -48,13 +48,28 @@ impl Failure {
     }
 
     /// Returns why the failure is not the session's, if what was said tells that to a reader of tomorrow.
-    fn excuse(&self) -> Option<String> {
+    pub(super) fn excuse(&self) -> Option<String> {
         if self.excuse.is_empty() || self.error.is_empty() {
             return None;
         }
-        let says_much = |said: &str| !statement::names(said).is_empty() || text::features(said).len() >= MIN_EXCUSE_WORDS;
         says_much(&self.excuse).then(|| self.excuse.clone())
     }
+}
+
+/// Returns whether an excuse tells a reader of tomorrow what is at fault. "The failures are pre-existing on main" names nothing.
+fn says_much(said: &str) -> bool {
+    let bare = said.replace("pre-existing", "").replace("Pre-existing", "");
+    !statement::names(&bare).is_empty() || text::features(said).len() >= MIN_EXCUSE_WORDS
+}
+
+/// Returns whether a sentence seems to name a cause and only says, or supposes, that the failure is not the session's.
+pub(super) fn only_excuses(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    signs::excuses(&lower) && (supposes(&lower) || !says_much(said))
+}
+
+fn supposes(lower: &str) -> bool {
+    signs::is_guess(lower) || text::contains_any_words(lower, &["look", "looks"])
 }
 
 impl Excused {
@@ -165,6 +180,12 @@ mod tests {
             excused("bun run test", "error: expected 3", "The test of the drawer fails because it counts to 2.");
         failures.checks_committed("git commit -m x", english());
         assert!(told(&failures).is_empty());
+        let mut failures = excused("bun run test", "error: expected 3", "Those failures are pre-existing on main.");
+        assert!(told(&failures).is_empty(), "that is no cause");
+        failures.checks_committed("git commit -m x", english());
+        assert!(told(&failures).is_empty());
+        let guess = "The 3 failures in `drawer/open.test.ts` look pre-existing and not related to our drawer.";
+        assert!(told(&excused("bun run test", "error: expected 3", guess)).is_empty());
         let asked = "Let me see whether that failure of `drawer/open.test.ts` is pre-existing on the main branch.";
         let mut failures = excused("bun run test", "error: expected 3", asked);
         failures.checks_committed("git commit -m x", english());

@@ -187,7 +187,8 @@ impl Failures {
             return;
         }
         let needs = prose::needs_user(said);
-        let causes: Vec<String> = prose::causes(said);
+        let mut causes: Vec<String> = prose::causes(said);
+        causes.retain(|cause| !excused::only_excuses(cause));
         let has_edits = self.open.iter().any(|it| it.subject == Subject::Edit && it.age < MAX_EDIT_CAUSE_AGE);
         let blanks: Vec<String> = if has_edits { prose::remarks_on_blanks(said) } else { Vec::new() };
         self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
@@ -432,7 +433,8 @@ impl Failures {
         };
         let open = self.open.iter().filter(is_told);
         own.chain(open.filter_map(move |failure| {
-            let cause = Some(failure.cause()).filter(|cause| !cause.is_empty()).unwrap_or_else(|| failure.excuse.clone());
+            let cause = Some(failure.cause()).filter(|cause| !cause.is_empty()).or_else(|| failure.excuse());
+            let cause = cause.unwrap_or_default();
             let memory = SessionMemory {
                 key: format!("open:{}:{:08x}", failure.source.uuid, text::hash(&failure.what)),
                 kind: "learning".to_owned(),

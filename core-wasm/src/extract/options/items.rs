@@ -39,10 +39,10 @@ pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String
     picked.iter().map(|item| text::quoted(&text::clip(item, MAX_ITEM_CHARS))).collect()
 }
 
-/// Returns the names of the items behind a prompt that picks them, in lower case and without the mark of a cut.
+/// Returns the names of the items behind a prompt that picks them, in lower case.
 pub(in crate::extract) fn picks_behind(asked: &str) -> Vec<String> {
     let names = asked.strip_suffix("\")").and_then(|asked| asked.rsplit_once(" (\"")).map(|(_, names)| names);
-    let bare = |name: &str| name.trim_end_matches('…').trim().to_lowercase();
+    let bare = |name: &str| name.trim().to_lowercase();
     names.into_iter().flat_map(|names| names.split("\"; \"")).map(bare).filter(|name| !name.is_empty()).collect()
 }
 
@@ -159,7 +159,7 @@ mod tests {
         }
         assert_eq!(
             picks_behind("do 1,3 (\"Date of the slip\"; \"Total of what was…\")"),
-            ["date of the slip", "total of what was"]
+            ["date of the slip", "total of what was…"]
         );
         assert!(picks_behind("do it (as \"agreed\") now").is_empty());
         for other in ["add 2 columns and 3 rows", "what are 1 and 3?", "1 and 4", "fix all 3", "1. a date\n3. the sum"] {

@@ -227,7 +227,7 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
     let contrasts: Vec<String> = lines
         .iter()
         // What is wrong today is no choice: "returns nothing instead of an error".
-        .filter(|line| !line.is_below(NOT_CHOSEN) && !line.is_below(WRONG_TODAY))
+        .filter(|line| !line.is_below(NOT_CHOSEN) && !line.is_below(WRONG_TODAY) && !names_position(line.text))
         .flat_map(|line| text::sentences(&text::plain(line.text)))
         .filter(|sentence| states_contrast(sentence))
         .take(MAX_CONTRASTS)
@@ -340,6 +340,11 @@ fn is_step_of_code(sentence: &str, lower: &str) -> bool {
     sentence.contains('`') && VERBS.iter().any(|verb| text::starts_with_words(bare, verb))
 }
 
+/// Returns whether a line says at which line of a file something is to be changed: a step of the work.
+fn names_position(line: &str) -> bool {
+    text::contains_any(line, &["(line ", "(lines ", "(~line", "(at line", "(L1", "(L2", "(L3"])
+}
+
 /// Returns whether a sentence says what is taken in the place of what, and can be understood alone.
 fn states_contrast(sentence: &str) -> bool {
     let lower = text::lower(sentence);
@@ -348,7 +353,9 @@ fn states_contrast(sentence: &str) -> bool {
     (least..=240).contains(&length)
         && text::contains_any(&lower, CONTRASTS)
         && !CONTRASTS.iter().any(|sign| lower.starts_with(sign))
+        && !lower.starts_with("not ")
         && !is_step_of_code(sentence, &lower)
+        && !is_of_inventory(sentence.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ')))
         && !sentence.ends_with(UNFINISHED)
         && !text::contains_any(&lower, &["currently", "at the moment", "right now", "현재", "現在", "目前"])
         && !is_pointer(&lower)
@@ -595,7 +602,10 @@ mod tests {
         let korean = "## 설계 결정\n- 캐시는 메모리 대신 파일에 저장한다\n\n## 배경\n- 지금은 파일 대신 메모리에 저장되고 있어서 느리다";
         assert_eq!(decisions(korean), ["캐시는 메모리 대신 파일에 저장한다"]);
         let state = "## Key decisions\n- Server: `DELETE /cart` already works for carts that are empty\n- Keep `/cart`, which already works\n\n\
-## Steps\n- Change `sumCart()` to return cents instead of euros\n";
+## Steps\n- Change `sumCart()` to return cents instead of euros\n\
+- Use `cents` instead of `euros` in: `sumCart()` (line ~828), `drawCart()`\n\
+Not a loss of coins, just two slips instead of one.\n\
+- `cart/total.ts` — `sumCart()`: use the cents of the cart instead of counting them again\n";
         assert_eq!(decisions(state), ["Keep `/cart`, which already works"]);
         let japanese = "## 方針\n合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。";
         assert_eq!(decisions(japanese), ["合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。"]);

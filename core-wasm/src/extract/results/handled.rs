@@ -78,7 +78,11 @@ impl Results {
 fn is_below(statement: &Statement, name: &str) -> bool {
     let begins = |said: &str| {
         let bare = said.trim_start_matches(|c: char| !c.is_alphabetic() && c != '`').to_lowercase();
-        bare.starts_with(name)
+        match name.strip_suffix('…') {
+            Some(begin) => bare.starts_with(begin.trim_end()),
+            // "Tests" does not pick "Tests of the lamp".
+            None => bare.strip_prefix(name).is_some_and(|rest| !rest.trim_start().starts_with(char::is_alphanumeric)),
+        }
     };
     begins(&statement.text) || begins(&statement.heading)
 }

@@ -575,6 +575,8 @@ fn an_item_that_the_user_picked_goes_once_the_work_is_done() {
     };
     assert_eq!(told("do 1 (\"Date of the slip\")", true), 1);
     assert_eq!(told("do 1 and 2 (\"Date of the slip\"; \"Lock of the drawer\")", true), 2);
+    assert_eq!(told("do 1 (\"Date of\")", true), 0, "another name");
+    assert_eq!(told("do 1 (\"Date of…\")", true), 1, "the beginning of a name");
     assert_eq!(told("do 1 (\"Date of the slip\")", false), 0, "nothing was changed");
     assert_eq!(told("do it", true), 0);
 }
