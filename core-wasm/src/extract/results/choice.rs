@@ -416,7 +416,9 @@ impl Results {
         for (at, turn) in self.turns.iter().enumerate().rev() {
             let is_told = |number: &usize| chosen.contains(&(at, *number));
             let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
-            let holds = !turn.is_withdrawn() && (turn.has_work() || self.turns[at + 1..].iter().all(|later| !later.edited));
+            // Work that somebody wanted otherwise is not how it is now if files were changed since.
+            let stands = (turn.has_work() && !turn.disputed) || self.turns[at + 1..].iter().all(|later| !later.edited);
+            let holds = stands && !turn.is_withdrawn();
             if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
                 continue;
             }

@@ -88,8 +88,8 @@ impl Results {
             && self.holds(at)
     }
 
-    /// Returns whether what a turn's answer says holds at the end: nobody disputed it, and it tells what was done, or no later turn
-    /// that changed files speaks of the same.
+    /// Returns whether what a turn's answer says holds at the end: nobody called it wrong, and it tells what was done and nobody wanted
+    /// otherwise, or no later turn that changed files speaks of the same.
     fn holds(&self, at: usize) -> bool {
         let turn = &self.turns[at];
         if turn.is_withdrawn() {
@@ -103,7 +103,7 @@ impl Results {
             share_of(&names, |name| theirs.contains(name)) >= SAME_SUBJECT
                 || share_of(&words, |word| said.contains(word)) >= SAME_SUBJECT
         };
-        turn.has_work() || !self.turns[at + 1..].iter().any(|later| later.edited && speaks_of_it(later))
+        (turn.has_work() && !turn.disputed) || !self.turns[at + 1..].iter().any(|later| later.edited && speaks_of_it(later))
     }
 
     /// Returns the places of a turn's main result: its verdict or its first sentence, and the list to which that leads.

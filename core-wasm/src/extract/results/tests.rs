@@ -735,13 +735,14 @@ fn a_report_of_the_client_does_not_end_the_work() {
 #[test]
 fn a_short_answer_is_told_whole_unless_it_was_only_proposed_before_the_work() {
     let proposal = "The total could be rounded in `cart.ts` itself. The border of the menu is drawn twice there.";
-    let told = |edited: bool| {
+    let told = |edited: bool, disputed: bool| {
         let mut results = Results::default();
-        results.push(TurnResult { edited, substantive: true, prompt_chars: 80, ..turn(proposal, "") });
+        results.push(TurnResult { edited, disputed, substantive: true, prompt_chars: 80, ..turn(proposal, "") });
         results.push(TurnResult { edited: true, substantive: true, ..turn("`invoice.ts` rounds the total.", "") });
         results.with_whole_answers(vec![(0, 0)]).len()
     };
-    assert_eq!((told(true), told(false)), (2, 1));
+    assert_eq!((told(true, false), told(false, false)), (2, 1));
+    assert_eq!(told(true, true), 1, "somebody wanted it otherwise, and files were changed since");
 }
 
 #[test]
