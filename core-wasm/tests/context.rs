@@ -981,8 +981,12 @@ fn each_request_stands_before_what_came_of_it() {
 
     // A rule is told once, and an answer without its request says only what it is.
     let rule = "fold the slip, too";
-    let attributes =
-        notes.attributes.iter().map(|(name, value)| (name.clone(), value.replace("2 which till has no lock?", "2 ")));
+    let attributes = notes.attributes.iter().map(|(name, value)| {
+        (
+            name.clone(),
+            value.replace("2 which till has no lock?", "2 ").replace(rule, &format!("{rule} → changed: `slip.py`")),
+        )
+    });
     let lines = lines_about(SessionNotes { preferences: strings([rule]), attributes: attributes.collect(), ..notes });
     assert_eq!(lines.iter().filter(|line| line.contains(rule)).count(), 1, "{lines:#?}");
     assert!(lines.iter().any(|line| line.starts_with("- Then: Only the one of the night")), "{lines:#?}");

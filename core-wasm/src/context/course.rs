@@ -93,7 +93,10 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
             notes.done.get(at).is_some_and(|said| !asked.is_empty() || text::width(said) >= MIN_RESULT_WIDTH)
         }
         // A rule is told among the preferences.
-        (_, Some(asked)) => !notes.preferences.iter().any(|rule| !asked.is_empty() && rule.starts_with(asked)),
+        (_, Some(asked)) => {
+            let rule = asked.rsplit_once(ARROW).map_or(asked, |(rule, _)| rule);
+            !notes.preferences.iter().any(|told| !rule.is_empty() && told.starts_with(rule))
+        }
     };
     let mut steps: Vec<Step> = steps(notes).into_iter().filter(is_told).collect();
     let is_work = |step: &Step| matches!(step.gave, Gave::Result(at) if !found.contains(&at));
