@@ -1992,9 +1992,27 @@ fn only_the_latest_findings_are_kept() {
         .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.");
     let outcome = script.outcome();
     assert_eq!(attribute(&outcome, "found"), "0 1 2");
-    assert_eq!(attribute(&outcome, "found-before-work"), "0 1 2");
+    assert!(
+        outcome.notes.attributes.iter().all(|(name, _)| name != "found-before-work"),
+        "the work was about something else"
+    );
     let done = outcome.notes.done;
     assert!(done[0].contains("`readScale()`") && done[2].contains("`isDark()`"), "{done:?}");
+}
+
+#[test]
+fn a_finding_is_marked_if_its_subject_was_changed_later() {
+    let told = |file: &str, name: &str| {
+        let mut script = Script::default();
+        script
+            .human("When does the lamp of the shop go on, and who decides that?")
+            .agent("At closing time, if `isDark()` in `src/lamp.ts` says so. `knocks()` in `src/door.ts` opens the door for `owner.ts`, which decides that, and rings the bell.")
+            .human("Round what the shop counts to whole numbers, after all of it was added.")
+            .edit(&format!("/home/u/proj/{file}"), "return value;", "return round(value);")
+            .agent(&format!("`{name}()` in `{file}` rounds its value to a whole number, after all of it was added."));
+        script.outcome().notes.attributes.iter().any(|(name, _)| name == "found-before-work")
+    };
+    assert!(told("src/lamp.ts", "isDark") && !told("src/cart.ts", "cartTotal"));
 }
 
 #[test]

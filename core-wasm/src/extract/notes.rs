@@ -166,8 +166,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// Returns the places of the results that were only found before files were changed, without the first `left_out`. What an answer says was
-/// done is none, nor is that of a turn which may have done something beside files.
+/// Returns the places of the results that were only found before files were changed for what they speak of, without the first `left_out`.
+/// What an answer says was done is none, nor is that of a turn which may have done something beside files.
 fn before_work(state: &State, results: &[String], of: &[usize], given: &[Given], left_out: usize) -> Vec<String> {
     let turns = state.results.turns();
     let is_before = |turn: usize| turns[turn + 1..].iter().any(|later| later.edited && !later.is_taken_back);
@@ -176,7 +176,8 @@ fn before_work(state: &State, results: &[String], of: &[usize], given: &[Given],
             let said = text::sentences(&without_quote(&results[*at]).to_lowercase()).into_iter().next().unwrap_or_default();
             [" - ", " — "].iter().any(|mark| said.split(mark).any(standing::is_own_deed))
         };
-        given[*at] == Given::Finding && !turns[of[*at]].acted && is_before(of[*at]) && !tells_deed()
+        let is_overtaken = || is_before(of[*at]) && !state.results.holds(of[*at]);
+        given[*at] == Given::Finding && !turns[of[*at]].acted && is_overtaken() && !tells_deed()
     };
     (left_out..results.len()).filter(is_found).map(|at| (at - left_out).to_string()).collect()
 }

@@ -90,7 +90,7 @@ impl Results {
 
     /// Returns whether what a turn's answer says holds at the end: nobody called it wrong, and it tells what was done and nobody wanted
     /// otherwise, or no later turn that changed files speaks of the same.
-    fn holds(&self, at: usize) -> bool {
+    pub(in crate::extract) fn holds(&self, at: usize) -> bool {
         let turn = &self.turns[at];
         if turn.is_withdrawn() {
             return false;
