@@ -84,7 +84,7 @@ impl Evidence {
         }
     }
 
-    /// Records what the user said, who may show what a run of a new script printed: "[test:till] $ go test ./till".
+    /// Records what the user said, who may show what a run of a new script printed: `[test:till] $ go test ./till`.
     pub(super) fn user_said(&mut self, prompt: &str) {
         if self.new_scripts.is_empty() {
             return;
