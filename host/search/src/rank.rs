@@ -53,13 +53,13 @@ const COLLEAGUE_FACTOR: f64 = 0.98;
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
 /// If a later memory may have changed an earlier one, the share of the earlier one's score that the later one needs on its own
-/// to rank above it in a search that nobody asked for. A search that the later one does not match may be about something else that
-/// the earlier one says, and there is little room. What likely changed it needs little: "make it 15" has none of the words that one
-/// searches for. With nothing at all, what seemed to have changed many others led every search of a product of 57 conversations.
+/// to rank above it. A search that the later one does not match may be about something else that the earlier one says. What likely
+/// changed it needs little: "make it 15" has none of the words that one searches for. With nothing at all, what seemed to have
+/// changed many others led every prompt about a product of 57 conversations.
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
-/// The same for a search that somebody asked for. It lists both, so a wrong link costs one place.
+/// The same for what likely changed it, in a search that somebody asked for. It lists both, so a wrong link costs one place.
 const ASKED_SHARE: f64 = 0.0;
 
 /// How textual and vector relevance are combined.
@@ -263,7 +263,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().flat_map(|it| it.preferred(setting.is_unasked)).collect();
+        let heads: HashSet<Id> = candidates.iter().flat_map(Candidate::preferred).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -309,9 +309,8 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 
 impl<Id: Copy> Candidate<Id> {
     /// Returns what may stand before it though it has no word of the search.
-    pub fn preferred(&self, is_unasked: bool) -> impl Iterator<Item = Id> + '_ {
-        let later = self.later.iter().filter(move |it| it.is_likely || !is_unasked);
-        self.head.into_iter().chain(later.map(|it| it.id))
+    pub fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
+        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
     }
 
     /// Returns what puts it in doubt, the oldest first.
@@ -322,7 +321,7 @@ impl<Id: Copy> Candidate<Id> {
 
 /// Gives a current memory at least the score of the memory that it superseded, and lowers the score of the superseded one. A
 /// later memory that may have changed an earlier one gets the latter's score too, if it likely did or matches as well; the
-/// latter keeps its own. A search that somebody asked for needs no match. Returns which memories must stand before which: by the
+/// latter keeps its own. In a search that somebody asked for, what likely changed it needs no match. Returns which memories must stand before which: by the
 /// earlier one, the later ones, the oldest first.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
     scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
@@ -351,7 +350,7 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
         for later in it.later.clone() {
             let Some(&place) = places.get(&later.id) else { continue };
             let least = match later.is_likely {
-                _ if !is_unasked => ASKED_SHARE,
+                true if !is_unasked => ASKED_SHARE,
                 true => LIKELY_SHARE,
                 false => POSSIBLE_SHARE,
             };
@@ -579,11 +578,8 @@ mod tests {
         assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
         assert_eq!(order(vec![earlier(true), later(0.5)]), [2, 1], "what likely changed it needs little");
         assert_eq!(order(vec![earlier(true), later(0.0)]), [1, 2], "but something");
-        for is_likely in [false, true] {
-            let other = candidate(4, "d", 4.0);
-            let found = order_of(vec![other, earlier(is_likely), later(0.0)], &SETTING);
-            assert_eq!(found, [2, 1, 4], "somebody asked");
-        }
+        let asked = |is_likely| order_of(vec![candidate(4, "d", 4.0), earlier(is_likely), later(0.0)], &SETTING);
+        assert_eq!((asked(true), asked(false)[0]), (vec![2, 1, 4], 1), "somebody asked, and the change is likely");
         let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");

@@ -74,7 +74,7 @@ const MAX_SCANNED_ROWS: usize = 40_000;
 /// From this number of memories on, half of the work is given to a helper.
 const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
-/// How many memories are added because they replaced, or may have changed, one that was found.
+/// How many memories are added because they replaced, or likely changed, one that was found.
 const MAX_ADDED: usize = 100;
 
 /// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
@@ -375,7 +375,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// Adds what stands before a candidate whether or not it contains a word of the query: what holds instead, or may have changed it.
+/// Adds what stands before a candidate whether or not it contains a word of the query: what holds instead, or likely changed it.
 fn add_heads(
     conn: &Connection,
     search: &Search<'_>,
@@ -389,7 +389,7 @@ fn add_heads(
     let mut at = 0;
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
-        let heads: Vec<i64> = candidates[at].0.preferred(search.is_unasked).collect();
+        let heads: Vec<i64> = candidates[at].0.preferred().collect();
         at += 1;
         for head in heads {
             if candidates.len() >= most || !known.insert(head) {

@@ -7,8 +7,9 @@
 //! join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force. If the later one *may have changed* it, a search that somebody asked for puts the later one above it. Beside a prompt, the
-//! later one must match as well, or a little if it *likely* did; the earlier one is told as such, unless the two are hardly similar.
+//! in force. If the later one *may have changed* it, a search that both match puts the later one above it, and it is told as the earlier
+//! word, unless the two are hardly similar. If it *likely* did, the later one must match a prompt only a little, and a search that somebody
+//! asked for not at all.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -546,8 +547,8 @@ mod tests {
     }
 
     #[test]
-    fn whoever_searches_finds_what_may_have_changed_a_memory_though_it_has_none_of_the_words() {
-        for (change, is_raised) in [(Change::Possible, true), (Change::Unlikely, false)] {
+    fn whoever_searches_finds_what_likely_changed_a_memory_though_it_has_none_of_the_words() {
+        for (change, is_raised) in [(Change::Likely, true), (Change::Possible, false)] {
             let (mut it, project, ids) = three_rules();
             let link = Supersession {
                 older: ids[0].clone(),
