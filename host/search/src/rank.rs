@@ -202,8 +202,8 @@ pub struct RankingContext<'a> {
     pub words: f64,
     /// The ranking parameters.
     pub profile: &'a Profile,
-    /// Whether nobody asked for the search. Memories whose place a later one took are left out, and what may have changed a memory
-    /// must match as well to stand before it.
+    /// Whether nobody asked for the search. Memories whose place a later one took are left out, and what likely changed a memory must
+    /// match a little to stand before it.
     pub is_unasked: bool,
 }
 
