@@ -51,7 +51,7 @@ mod verify;
 mod view;
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
@@ -167,6 +167,9 @@ fn command() -> clap::Command {
     help::with_groups(Cli::command())
 }
 
+/// What `--version` prints.
+const VERSION_LINE: &str = concat!("throughline ", env!("THROUGHLINE_VERSION"), "\n");
+
 /// Runs the program.
 pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
@@ -174,8 +177,16 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some("hook") if !asks_for_help(&arguments) => hook::run(&arguments[2..]),
         Some("background") => background::run(&arguments[2..]),
+        // The description of all commands, which clap would build for it, takes nearly as long as the start of the process.
+        Some("--version") if arguments.len() == 2 => print_version(),
         _ => run_command(arguments),
     }
+}
+
+fn print_version() -> ExitCode {
+    // Ignore the error of a closed stdout: nobody is reading.
+    let _ = io::stdout().write_all(VERSION_LINE.as_bytes());
+    ExitCode::SUCCESS
 }
 
 fn asks_for_help(arguments: &[OsString]) -> bool {
@@ -274,5 +285,10 @@ mod tests {
     #[test]
     fn the_command_tree_is_sound() {
         super::command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_is_the_one_that_clap_would_print() {
+        assert_eq!(super::VERSION_LINE, super::command().render_long_version());
     }
 }
