@@ -662,6 +662,11 @@ pub(crate) fn language(text: &str) -> Language {
     }
 }
 
+/// Converts to lower case without apostrophes. People leave them out as often as not.
+pub(crate) fn strip_apostrophes(text: &str) -> String {
+    text.to_lowercase().replace(['’', '\''], "")
+}
+
 /// Returns a text with its first letter in upper case.
 pub(crate) fn capitalized(said: &str) -> String {
     let mut chars = said.chars();

@@ -3,8 +3,7 @@
 use super::correction::is_correction;
 use super::pasted::{is_log_line, looks_pasted, own_words};
 use super::plan::plan;
-use super::rule::strip_apostrophes;
-use crate::text;
+use crate::text::{self, strip_apostrophes};
 
 /// Openings of a prompt that disputes what was said or done before it, or asks for something else in its place.
 const DISPUTE_OPENINGS: &[&str] = &[

@@ -7,8 +7,8 @@ use super::correction::is_correction;
 use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
 use super::reasoned::is_reasoned_demand;
-use super::rule::{is_rule, is_undecided, strip_apostrophes};
-use crate::text;
+use super::rule::{is_rule, is_undecided};
+use crate::text::{self, strip_apostrophes};
 
 /// The maximum length of a message whose sentences are taken as rulings, and of such a sentence, in characters.
 const MAX_MESSAGE_CHARS: usize = 700;
