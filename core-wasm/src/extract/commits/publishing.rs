@@ -1,5 +1,6 @@
 //! The branches and tags that were pushed.
 
+use crate::extract::commands;
 use crate::text;
 
 /// Returns the remote branch to which a command line pushed, as git reports it.
@@ -30,6 +31,30 @@ pub(in crate::extract) fn pushed_tags<'a>(command: &str, output: &'a str) -> imp
     tags.filter(|(tag, _)| !tag.is_empty() && !tag.contains(char::is_whitespace))
 }
 
+/// Returns whether a command of a line pushes. Words of the shell may stand before it, and another subcommand may have a message that speaks
+/// of pushing.
+pub(in crate::extract) fn is_push(segment: &str) -> bool {
+    if let Some(script) = script_of_shell(segment) {
+        return commands::segments(script).iter().any(|segment| calls_push(segment));
+    }
+    calls_push(segment)
+}
+
+fn calls_push(segment: &str) -> bool {
+    let is_start = |at: &usize| segment[..*at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
+    let start = segment.match_indices("git ").map(|(at, _)| at).find(is_start);
+    let call = start.and_then(|at| commands::git_calls_anywhere(&segment[at..]).into_iter().next());
+    call.is_some_and(|call| call.subcommand.trim_end_matches(')') == "push")
+}
+
+/// Returns what a shell is told to run: `sh -c "git push"`.
+fn script_of_shell(segment: &str) -> Option<&str> {
+    let rest = ["sh -c ", "sh -lc "].iter().find_map(|call| segment.split_once(call)).map(|(_, rest)| rest.trim_start())?;
+    let mark = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let script = &rest[1..];
+    Some(script.find(mark).map_or(script, |end| &script[..end]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +83,14 @@ mod tests {
         );
         assert_eq!(pushed_branch("git push", "Everything up-to-date"), None);
         assert_eq!(pushed_branch("git log", output), None);
+    }
+    #[test]
+    fn a_push_is_no_word_of_pushing() {
+        for other in ["sh -c 'git add . && git commit -m x'", "git log -S 'git push'"] {
+            assert!(!is_push(other), "{other}");
+        }
+        for push in ["bash -lc \"git add . && git push\"", "sh -c 'git push origin main'", "git push)"] {
+            assert!(is_push(push), "{push}");
+        }
     }
 }
