@@ -1,99 +1,36 @@
 //! Names in code that the session wrote and took out again: what was said of them before does not hold any more.
 
+mod names;
+mod said;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::names::COMMON_FILES;
+pub(super) use self::names::files_in;
+use self::names::{identifiers, in_code, named_in_code, names, names_in};
+pub(crate) use self::said::{DOUBTS, says_removal};
+use self::said::{RESTORES, gone, restored, taken_out};
 use super::files::is_document;
 use super::standing;
 use crate::text;
 
 /// The maximum number of names to keep. Names that come later are not counted.
 const MAX_NAMES: usize = 1_200;
+
 /// The maximum number of names of created files.
 const MAX_CREATED: usize = 600;
-/// The minimum length of a name, in bytes. Shorter ones occur by chance.
-const MIN_BYTES: usize = 6;
+
 /// The maximum number of names that the agent said are gone.
 const MAX_SAID: usize = 60;
-/// Words right behind a name that is gone.
-const GONE: &[&str] = &[
-    "is gone",
-    "are gone",
-    "is removed",
-    "was removed",
-    "were removed",
-    "has been removed",
-    "is deleted",
-    "was deleted",
-    "has been deleted",
-    "no longer exists",
-    "was dropped",
-    "was replaced",
-    "is replaced by",
-    "를 제거",
-    "을 제거",
-    "를 삭제",
-    "을 삭제",
-    "を削除",
-    "は削除",
-    "已删除",
-];
-/// Words right before a name that was taken out.
-const TAKEN_OUT: &[&str] =
-    &["removed", "removed the", "deleted", "deleted the", "dropped", "dropped the", "replaced", "replaced the", "删除了"];
-/// Words of a statement that tells what was taken out.
-const REMOVALS: &[&str] = &[
-    "remove", "removes", "removed", "removing", "delete", "deletes", "deleted", "drop", "drops", "dropped", "제거", "삭제",
-    "削除", "删除",
-];
-/// Words right before a name that stands as it did before, and right behind one.
-const PUT_BACK: &[&str] = &["reverted", "restored", "re-added", "readded", "brought back", "put back", "added back"];
-const IS_BACK: &[&str] = &[
-    "is back",
-    "was restored",
-    "has been restored",
-    "is restored",
-    "restored",
-    "를 복원",
-    "을 복원",
-    "를 되돌",
-    "을 되돌",
-    "を復元",
-    "を戻",
-];
-/// Words of a text that announces or tells that something is put back.
-const RESTORES: &[&str] = &[
-    "restore",
-    "restored",
-    "restoring",
-    "revert",
-    "reverted",
-    "reverting",
-    "put back",
-    "add back",
-    "bring back",
-    "re-add",
-    "re-added",
-    "undo",
-    "undid",
-    "복원",
-    "되돌",
-    "戻",
-    "復元",
-    "恢复",
-];
-/// Words of a sentence that doubts, plans or denies, and so says nothing of what is.
-pub(crate) const DOUBTS: &[&str] = &["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"];
+
 /// The maximum number of names that the session took out without having written them.
 const MAX_TAKEN: usize = 300;
+
 /// The maximum number of deleted files to keep.
 const MAX_FILES: usize = 40;
-/// Names of files of which a project has several.
-pub(crate) const COMMON_FILES: &[&str] =
-    &["readme", "index", "mod", "main", "lib", "package", "config", "types", "utils", "__init__"];
-/// What may stand behind a name and is no part of it.
-const END_OF_NAME: [char; 6] = ['/', '(', ')', ':', ',', ';'];
+
 /// The share of a statement's names that must have vanished.
 const MOST: f32 = 0.5;
 
@@ -382,11 +319,6 @@ impl Vanished {
     }
 }
 
-/// Returns whether a statement or the heading of a list tells that something was taken out.
-pub(crate) fn says_removal(said: &str) -> bool {
-    text::contains_any_words(&said.to_lowercase(), REMOVALS)
-}
-
 /// Adds names to those that the agent spoke of, each with the latest turn in which it did.
 fn remember(known: &mut Vec<(u32, u32)>, names: impl Iterator<Item = u32>, turn: u32) {
     for name in names {
@@ -394,115 +326,6 @@ fn remember(known: &mut Vec<(u32, u32)>, names: impl Iterator<Item = u32>, turn:
         known.push((name, turn));
     }
     known.drain(..known.len().saturating_sub(MAX_SAID));
-}
-
-/// Returns what a sentence says is gone: what it names in code before "is gone", or behind "removed".
-fn gone(sentence: &str) -> Vec<u32> {
-    named_beside(sentence, TAKEN_OUT, GONE)
-}
-
-/// Returns what a sentence says is as it was before: what it names in code behind "restored", or before "is back".
-fn restored(sentence: &str) -> Vec<u32> {
-    named_beside(sentence, PUT_BACK, IS_BACK)
-}
-
-/// Returns what a sentence names in code right behind some words, or right before others.
-fn named_beside(sentence: &str, before: &[&str], behind: &[&str]) -> Vec<u32> {
-    // The places of the names are those of the sentence itself.
-    let lower = sentence.to_ascii_lowercase();
-    if text::contains_any(&lower, DOUBTS) {
-        return Vec::new();
-    }
-    let is_meant = |&((start, end), _): &((usize, usize), u32)| {
-        let rest = lower[end..].trim_start_matches(['`', ' ']);
-        behind.iter().any(|words| text::starts_with_words(rest, words))
-            || before.iter().any(|word| lower[..start].trim_end_matches(['`', ' ']).ends_with(word))
-    };
-    in_code(sentence).filter(is_meant).map(|(_, name)| name).collect()
-}
-
-/// Returns the words behind "removed" in a text in lower case, with or without the marks of code.
-fn taken_out(lower: &str) -> impl Iterator<Item = u32> {
-    TAKEN_OUT.iter().flat_map(move |verb| {
-        let is_word = |at: &usize| !lower[..*at].ends_with(char::is_alphanumeric);
-        let places = lower.match_indices(verb).map(|(at, _)| at).filter(is_word);
-        let name = |at: usize| {
-            let rest = lower[at + verb.len()..].trim_start_matches(['`', ' ']);
-            text::hash(rest.split([' ', '`']).next().unwrap_or_default().trim_end_matches(END_OF_NAME))
-        };
-        places.map(name).collect::<Vec<_>>()
-    })
-}
-
-/// Returns the files that a text names, with their folders or by a name that a project has once.
-pub(super) fn files_in(said: &str) -> impl Iterator<Item = &str> {
-    let is_end =
-        |c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | '"' | '\'' | ',' | ';' | ':' | '*' | '[' | ']');
-    said.split(is_end).map(without_dots).filter(|word| {
-        let Some((stem, end)) = word.rsplit_once('.') else { return false };
-        let is_file = (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let is_own = word.contains('/') || !COMMON_FILES.contains(&stem.to_lowercase().as_str());
-        is_file && !stem.is_empty() && end.bytes().any(|byte| byte.is_ascii_alphabetic()) && is_own
-    })
-}
-
-/// Returns a word without the dots around it. One before a hidden file or folder is part of the name.
-fn without_dots(word: &str) -> &str {
-    let word = word.trim_end_matches('.').trim_start_matches("./");
-    if word.starts_with("..") { word.trim_start_matches('.') } else { word }
-}
-
-/// Returns the names that stand in code, each with its bytes in the text: the first word between backticks.
-fn in_code(said: &str) -> impl Iterator<Item = ((usize, usize), u32)> {
-    let mut at = 0;
-    said.split('`').enumerate().filter_map(move |(number, part)| {
-        let start = at;
-        at += part.len() + 1;
-        let name = part.split_whitespace().next().unwrap_or_default().trim_end_matches(END_OF_NAME);
-        let is_name = number % 2 == 1 && name.len() >= 3;
-        is_name.then(|| ((start, start + part.len()), text::hash(&name.to_lowercase())))
-    })
-}
-
-/// Returns the parts of a text that can be found again in code: numbers of two digits and more, names, and quoted texts.
-fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    let is_end = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | ':' | '-' | '/' | '#');
-    let parts = text.split(is_end).filter(|part| part.len() >= 2).flat_map(|part| {
-        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then_some(part).into_iter().chain(names(if is_number { "" } else { part }))
-    });
-    let quoted = text.split('"').skip(1).step_by(2).filter(|part| (MIN_BYTES..60).contains(&part.len()));
-    parts.chain(quoted)
-}
-
-/// Returns the words that can only be names in code: with an underscore or a capital letter inside.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.len() >= MIN_BYTES);
-    words.filter(|word| {
-        let inner = word.trim_matches('_').as_bytes();
-        let is_camel = || inner.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-        inner.len() >= MIN_BYTES && inner[0].is_ascii_alphabetic() && (inner.contains(&b'_') || is_camel())
-    })
-}
-
-/// Returns the names in a line of a file. In prose, a word with a hyphen is none.
-fn names_in(file: &str, line: &str) -> Vec<u32> {
-    let words = hyphenated(line).filter(|_| !is_document(file));
-    identifiers(line).chain(words).map(text::hash).collect()
-}
-
-/// Returns the words with a hyphen between backticks. Elsewhere in prose such a word is no name.
-fn named_in_code(said: &str) -> impl Iterator<Item = &str> {
-    said.split('`').skip(1).step_by(2).flat_map(hyphenated)
-}
-
-/// Returns the words with a hyphen inside: names of jobs, of flags and of styles.
-fn hyphenated(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
-    words.map(|word| word.trim_matches('-')).filter(|word| {
-        let is_word = word.len() >= MIN_BYTES && word.as_bytes()[0].is_ascii_lowercase();
-        is_word && word.contains('-') && word.bytes().filter(u8::is_ascii_alphabetic).count() * 2 > word.len()
-    })
 }
 
 #[cfg(test)]
@@ -677,10 +500,5 @@ mod tests {
         for kept in ["`--chunk all` reads one file.", "`--page 2` works.", "`cartView` is new.", "`mailTwice` is new."] {
             assert!(!vanished.overtakes(kept, 2), "{kept}");
         }
-    }
-
-    #[test]
-    fn plain_words_are_no_names() {
-        assert_eq!(names("The Parser reads a_b, fooBar and HTML_TEXT of v2").collect::<Vec<_>>(), ["fooBar", "HTML_TEXT"]);
     }
 }

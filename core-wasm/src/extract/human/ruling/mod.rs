@@ -1,6 +1,13 @@
 //! Rulings: the words with which the user settles scope or design while the agent works, stated or asked for.
 
-use super::asked_behind::stated;
+mod question;
+mod settling;
+
+use self::question::{
+    MAX_BEFORE_CHARS, completes, doubts_question, waits_for_yes, without_question, without_question_behind, without_request,
+};
+pub(super) use self::settling::without_leads;
+use self::settling::{ASKS, LIMITS, asks_for, behind, opens_ruling, settles};
 use super::choice::has_pointer;
 use super::consent::asks_record;
 use super::correction::is_correction;
@@ -13,12 +20,13 @@ use crate::text::{self, strip_apostrophes};
 /// The maximum length of a message whose sentences are taken as rulings, and of such a sentence, in characters.
 const MAX_MESSAGE_CHARS: usize = 700;
 const MAX_SENTENCE_CHARS: usize = 260;
-/// The maximum length of the sentence before a ruling that only points there, in characters.
-const MAX_BEFORE_CHARS: usize = 160;
+
 /// The maximum length of a sentence that settles something by a word in its middle, in characters.
 const MAX_SIGNED_CHARS: usize = 170;
+
 /// The maximum number of rulings of one message.
-pub(super) const MAX_RULINGS: usize = 3;
+pub(in crate::extract::human) const MAX_RULINGS: usize = 3;
+
 /// The length below which a ruling without a name needs what was said before it, in ASCII characters and in those of other scripts.
 const MIN_ALONE_CHARS: usize = 45;
 const MIN_ALONE_WIDE_CHARS: usize = 16;
@@ -33,147 +41,6 @@ pub(in crate::extract) struct Ruling {
     /// Whether it points to something that the message does not say.
     pub points: bool,
 }
-
-/// Words before a ruling that settle nothing themselves.
-const LEADS: &[&str] = &[
-    "yes",
-    "yeah",
-    "yep",
-    "ok",
-    "okay",
-    "and",
-    "also",
-    "but",
-    "so",
-    "then",
-    "hmm",
-    "oh",
-    "ah",
-    "actually",
-    "maybe",
-    "perhaps",
-    "well",
-    "right",
-    "sure",
-    "great",
-    "good",
-    "all good",
-    "looks good",
-    "no",
-    "nah",
-    "for now",
-    "thinking again",
-    "i think that",
-    "i think",
-    "i feel",
-    "in that case",
-    "please",
-    "just",
-    "now",
-];
-
-/// Verbs that settle how something is to be, behind "let's", "we should" and "can we".
-const SETTLING_VERBS: &[&str] = &[
-    "use",
-    "reuse",
-    "re-use",
-    "keep",
-    "drop",
-    "skip",
-    "rename",
-    "call",
-    "name",
-    "limit",
-    "cap",
-    "leave",
-    "avoid",
-    "stick",
-    "stay",
-    "default",
-    "hide",
-    "get rid of",
-    "ignore",
-    "exclude",
-    "share",
-    "consolidate",
-    "not",
-    "only",
-    "put",
-    "treat",
-    "separate",
-    "split",
-    "switch",
-    "go for",
-    "go with",
-    "set",
-    "store",
-    "log",
-    "allow",
-    "require",
-    "rely",
-    "postpone",
-    "defer",
-    "make",
-    "have",
-    "move",
-    "replace",
-    "remove",
-];
-
-/// Verbs of that list that also ask for a plain change, so that a question with them settles something only with a limit beside it.
-const PLAIN_VERBS: &[&str] = &[
-    "make", "have", "move", "replace", "remove", "set", "put", "change", "take", "get", "return", "log", "split", "store",
-    "show", "hide", "allow", "leave", "switch", "skip",
-];
-
-/// Verbs of a step that only looks at something.
-const READS: &[&str] =
-    &["look", "check", "see", "read", "talk", "discuss", "think", "try", "test", "run", "review", "compare"];
-
-/// Adverbs between such an opening and its verb.
-const ADVERBS: &[&str] = &[
-    "just ",
-    "rather ",
-    "maybe ",
-    "also ",
-    "please ",
-    "completely ",
-    "now ",
-    "then ",
-    "simply ",
-    "still ",
-    "instead ",
-    "always ",
-];
-
-/// Openings of a sentence that rules something out or in.
-const OPENINGS: &[&str] = &[
-    "we dont need",
-    "we do not need",
-    "we dont want",
-    "we do not want",
-    "i dont want",
-    "i do not want",
-    "no need for",
-    "no need to have",
-    "we shouldnt",
-    "we should not",
-    "id prefer",
-    "id rather",
-    "id personally prefer",
-    "i would prefer",
-    "i would rather",
-    "keep",
-    "leave",
-    "use",
-    "only",
-    "make it",
-    "call it",
-    "name it",
-    "default to",
-    "stick to",
-    "stick with",
-];
 
 /// Signs of a ruling anywhere in a sentence that asks nothing.
 const SIGNS: &[&str] = &[
@@ -211,9 +78,6 @@ const SIGNS: &[&str] = &[
     "thats why we",
     "we want to be explicit",
 ];
-
-/// What a question ends with that only waits for a yes.
-const TAGS: &[&str] = &[", or?", " or?", ", right?", ", no?", ", yes?", ", yeah?"];
 
 /// Signs in Korean, Japanese and Chinese.
 const WIDE_SIGNS: &[&str] = &[
@@ -254,30 +118,8 @@ const WIDE_SIGNS: &[&str] = &[
     "默认",
 ];
 
-/// Signs of a limit or of a preference: "can we just make it one?"
-const LIMITS: &[&str] =
-    &["instead", "rather than", "just", "only", "not", "dont", "without", "by default", "same", "to be", "always"];
-
-/// Openings of questions that ask for something to be so.
-const ASKS: &[&str] = &[
-    "can we",
-    "could we",
-    "cant we",
-    "couldnt we",
-    "we can",
-    "we could",
-    "should we",
-    "shouldnt we",
-    "shall we",
-    "can you",
-    "could you",
-    "why not",
-    "why dont we",
-    "any chance we can",
-];
-
 /// Words of a step of the work or of a remark, of which no colleague asks tomorrow.
-pub(super) const STEPS: &[&str] = &[
+pub(in crate::extract::human) const STEPS: &[&str] = &[
     "subagent",
     "subagents",
     "skill",
@@ -356,78 +198,6 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     found
 }
 
-/// Returns a sentence that settles something without the question behind it: "let's call it X instead of Y what else is to do?"
-fn without_question_behind(sentence: &str) -> &str {
-    let said = stated(sentence);
-    if settles(without_leads(&strip_apostrophes(said))) { said } else { sentence }
-}
-
-/// Returns a sentence, or its parts if it settles something and then asks for more: "let's keep it, can you show the slip?"
-fn without_request(sentence: &str) -> impl Iterator<Item = &str> {
-    const REQUESTS: [&str; 4] = [", can you ", ", could you ", ", can we ", ", and can you "];
-    let at = REQUESTS.iter().filter_map(|words| sentence.find(words)).min();
-    let is_let = |at: &usize| settles(without_leads(&strip_apostrophes(&sentence[..*at])));
-    let at = at.filter(|_| sentence.is_ascii()).filter(is_let);
-    let (first, rest) = sentence.split_at(at.unwrap_or(sentence.len()));
-    [first, rest.trim_start_matches(", ")].into_iter().filter(|part| !part.is_empty())
-}
-
-/// Questions that ask in so many words for something to be so. Any other stays a question.
-const ORDERS: &[&str] = &["can we", "could we", "can't we", "cant we", "couldn't we", "couldnt we", "can you", "could you"];
-
-/// Returns what a question wants to be so, as an order: "can we keep the slip?" becomes "keep the slip". What is put as a statement loses
-/// only its tag. A question that goes on in another way stays as it is.
-fn without_question(sentence: &str) -> String {
-    let lower = sentence.to_ascii_lowercase();
-    if let Some(tag) = TAGS.iter().find(|tag| lower.ends_with(**tag)) {
-        return sentence[..sentence.len() - tag.len()].to_owned();
-    }
-    let order = || {
-        let (asked, behind) = sentence.split_once('?')?;
-        let opening = ORDERS.iter().find(|opening| text::starts_with_words(without_exclamation(&lower), opening))?;
-        let begin = sentence.len() - without_exclamation(&lower).len() + opening.len();
-        let order = asked.get(begin..)?.trim_start();
-        let order = ["also ", "instead "].iter().find_map(|word| order.strip_prefix(word)).unwrap_or(order);
-        // "…, can't we?" asks whether it is possible.
-        let last = order.rsplit_once(", ").map(|(_, last)| last.to_ascii_lowercase());
-        let asks_on = last.is_some_and(|last| {
-            ["is ", "are ", "does ", "do ", "can", "could", "should", "would", "or"].iter().any(|it| last.starts_with(it))
-        });
-        match behind.trim() {
-            _ if asks_on => None,
-            "" => Some(order.to_owned()),
-            behind if completes(behind) && !behind.contains('?') => Some(format!("{order}, {behind}")),
-            _ => None,
-        }
-    };
-    order().unwrap_or_else(|| sentence.to_owned())
-}
-
-/// Returns a sentence in lower case without an exclamation before it.
-fn without_exclamation(lower: &str) -> &str {
-    ["ah, ", "oh, ", "ok, ", "okay, ", "and ", "so "].iter().find_map(|lead| lower.strip_prefix(lead)).unwrap_or(lower)
-}
-
-/// Returns whether what stands behind a question doubts what it asks for: "should we round it? I don't think so".
-fn doubts_question(behind: &str) -> bool {
-    const DOUBTS: [&str; 12] = [
-        "no",
-        "nah",
-        "nope",
-        "i dont think",
-        "i guess",
-        "i doubt",
-        "i dont know",
-        "not sure",
-        "if not",
-        "or",
-        "probably not",
-        "maybe not",
-    ];
-    let lower = strip_apostrophes(&behind.trim().to_lowercase());
-    DOUBTS.iter().any(|doubt| text::starts_with_words(&lower, doubt))
-}
-
 /// Returns whether what a message asks for is more than a step that is over once it is done: it says how something is to be. Of a plain
 /// change that needs a limit, or a reason.
 pub(in crate::extract) fn asks_to_stay(said: &str) -> bool {
@@ -453,13 +223,6 @@ fn names_something(sentence: &str) -> bool {
         inner.chars().skip(1).any(|c| c.is_ascii_uppercase() || matches!(c, '_' | '/' | '.'))
     };
     sentence.contains(['`', '"']) || sentence.contains(" '") || sentence.split(' ').any(is_name)
-}
-
-/// Returns whether a sentence says what the ruling before it leaves, or why it was made.
-fn completes(sentence: &str) -> bool {
-    const OPENINGS: [&str; 8] = ["just", "only", "instead", "rather", "because", "since", "otherwise", "should be"];
-    let lower = sentence.to_lowercase();
-    sentence.chars().count() <= MAX_BEFORE_CHARS && OPENINGS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
 /// Returns whether a sentence settles something by asking for it. None if it settles nothing.
@@ -506,73 +269,14 @@ fn rules(sentence: &str) -> Option<bool> {
 }
 
 /// Returns whether a sentence settles something although it puts it in another's place: "let's call it X instead of Y".
-pub(super) fn settles_anew(sentence: &str) -> bool {
+pub(in crate::extract::human) fn settles_anew(sentence: &str) -> bool {
     rules(sentence) == Some(false) && settles(without_leads(&strip_apostrophes(sentence)))
 }
 
-/// Returns whether a sentence in lower case, without what leads to it, begins as a ruling.
-fn opens_ruling(bare: &str) -> bool {
-    settles(bare) || OPENINGS.iter().any(|it| text::starts_with_words(bare, it))
-}
-
-/// Returns whether a sentence in lower case, without what leads to it, says what is to be: "let's keep it", "I want only one".
-fn settles(bare: &str) -> bool {
-    let limits = |rest: &str| text::contains_any_words(rest, LIMITS);
-    let settles = behind(bare, &["lets", "let us", "we should", "we want to", "i would", "id"]).is_some_and(|rest| {
-        let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(rest, it));
-        let replaces = !opens(READS) && text::contains_any_words(rest, &["instead of", "rather than"]);
-        let goes_to_value = rest.strip_prefix("go ").is_some_and(|value| value.starts_with(|c: char| c.is_ascii_digit()));
-        goes_to_value || replaces || opens(SETTLING_VERBS) || (opens(PLAIN_VERBS) && limits(rest))
-    });
-    let wants = behind(bare, &["i want", "id like", "i would like"]).is_some_and(limits);
-    settles || wants
-}
-
-/// Returns whether a sentence asks for something to be so. `bare` is the sentence in lower case, without what leads to it. What weighs
-/// two ways asks for none.
-fn asks_for(bare: &str, sentence: &str) -> bool {
-    if text::contains_words(bare, "or") || sentence.to_lowercase().starts_with("hmm") {
-        return false;
-    }
-    let Some(verb) = behind(bare, ASKS) else { return false };
-    let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(verb, it));
-    let has_limit = || text::contains_any_words(bare, LIMITS);
-    (opens(SETTLING_VERBS) && !opens(PLAIN_VERBS)) || (opens(PLAIN_VERBS) && has_limit())
-}
-
-/// Returns whether a sentence in lower case says what should be, and only waits for a yes: "we should round both, or?"
-fn waits_for_yes(lower: &str) -> bool {
-    let Some(said) = TAGS.iter().find_map(|tag| lower.strip_suffix(tag)) else { return false };
-    text::contains_any_words(said, &["we should", "we shouldnt"]) && !text::contains_any_words(said, &["fine", "ok", "work"])
-}
-
 /// Returns whether a sentence in lower case only names an option that somebody else described: "let's go with A", "I'd prefer that".
-pub(super) fn names_option_only(lower: &str) -> bool {
+pub(in crate::extract::human) fn names_option_only(lower: &str) -> bool {
     let last = lower.trim_end_matches(['.', '!', ' ']).rsplit(' ').next().unwrap_or_default();
     lower.len() <= 26 && (last.len() <= 1 || ["it", "that", "this", "them", "these", "those"].contains(&last))
-}
-
-/// Returns what stands behind one of the openings, and behind adverbs after it.
-fn behind<'a>(bare: &'a str, openings: &[&str]) -> Option<&'a str> {
-    let opening = openings.iter().find(|it| text::starts_with_words(bare, it))?;
-    let mut rest = bare[opening.len()..].trim_start();
-    while let Some(adverb) = ADVERBS.iter().find(|adverb| rest.starts_with(**adverb)) {
-        rest = rest[adverb.len()..].trim_start();
-    }
-    Some(rest)
-}
-
-/// Returns a sentence in lower case without the words that lead to what it settles.
-pub(super) fn without_leads(lower: &str) -> &str {
-    let mut rest = lower;
-    while let Some(lead) = LEADS.iter().find(|lead| text::starts_with_words(rest, lead)) {
-        let after = rest[lead.len()..].trim_start_matches(|c: char| !c.is_alphanumeric());
-        if after.is_empty() {
-            break;
-        }
-        rest = after;
-    }
-    rest
 }
 
 #[cfg(test)]
