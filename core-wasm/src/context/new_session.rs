@@ -1,5 +1,7 @@
 //! The page of a new session: what the earlier sessions left.
 
+use std::cell::OnceCell;
+
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, saw_merged};
 use super::changed_files::add_files;
 use super::check_reports;
@@ -128,10 +130,12 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], 
         }
     }
     let is_told = |memory: &&Memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other) && !is_routine(memory);
-    let said = |memory: &Memory| if memory.content.is_empty() { memory.title.clone() } else { memory.content.clone() };
-    let repeats = |memory: &Memory| record.notes.as_ref().is_some_and(|notes| repeats_answer(notes, &said(memory)));
-    let repeated: Vec<&Memory> = stored.iter().filter(|memory| repeats(memory)).collect();
-    page.pass_over(&repeated);
+    if let Some(answers) = record.notes.as_ref().map(Answers::of) {
+        let repeats =
+            |memory: &&Memory| answers.say(if memory.content.is_empty() { &memory.title } else { &memory.content });
+        let repeated: Vec<&Memory> = stored.iter().filter(repeats).collect();
+        page.pass_over(&repeated);
+    }
     for memory in stored.iter().filter(is_told) {
         page.add_memory(memory, 1.0);
     }
@@ -291,16 +295,30 @@ fn letters(said: &str) -> String {
     said.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Returns whether a learning only repeats what an answer says of a failed job, and not what mended it.
-fn repeats_answer(notes: &SessionNotes, learning: &str) -> bool {
-    let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let said = learning.strip_prefix(words.ci_failed.trim_end_matches("{}"));
-    let first = said.filter(|said| !said.contains(words.fixed_by)).and_then(|said| text::sentences(said).into_iter().next());
-    let answers = || notes.done.iter().chain([&notes.outcome]);
-    first.is_some_and(|first| {
+/// What the answers of a session say, to find the learnings that only repeat it.
+struct Answers<'n> {
+    notes: &'n SessionNotes,
+    /// The letters of each, once they were asked for.
+    letters: OnceCell<Vec<String>>,
+}
+
+impl<'n> Answers<'n> {
+    fn of(notes: &'n SessionNotes) -> Self {
+        Self { notes, letters: OnceCell::new() }
+    }
+
+    /// Returns whether a learning only repeats what an answer says of a failed job, and not what mended it.
+    fn say(&self, learning: &str) -> bool {
+        let words = labels::of(attribute(self.notes, "language").unwrap_or_default());
+        let said = learning.strip_prefix(words.ci_failed.trim_end_matches("{}"));
+        let Some(first) = said.filter(|said| !said.contains(words.fixed_by)).and_then(text::first_sentence) else {
+            return false;
+        };
+        let answers = || self.notes.done.iter().chain([&self.notes.outcome]);
+        let all = self.letters.get_or_init(|| answers().map(|said| letters(said)).collect());
         let first = letters(&first);
-        answers().any(|said| letters(said).contains(&first))
-    })
+        all.iter().any(|said| said.contains(&first))
+    }
 }
 
 /// Returns the state in which the work was left, as tools reported it: the counts of the last tests, the last verdicts of
@@ -385,8 +403,8 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
         let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
         page.add(SectionKind::Decisions, Entry::decision(&text, 0.6).with_place(place).with_key(&decision.what));
     }
-    for (importance, learning) in by_recency(0.6, &notes.learnings).filter(|(_, learning)| !repeats_answer(notes, learning))
-    {
+    let answers = Answers::of(notes);
+    for (importance, learning) in by_recency(0.6, &notes.learnings).filter(|(_, learning)| !answers.say(learning)) {
         page.add(SectionKind::WatchOut, Entry::new(learning, importance));
     }
     for (importance, rule) in by_recency(0.85, &notes.preferences) {

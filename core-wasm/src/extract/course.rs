@@ -329,7 +329,8 @@ mod tests {
             TurnResult { number: 4, ..fourth },
         ]);
         for (turn, file) in [(1, "src/slip.py"), (2, "src/drawer.py"), (4, "src/slip.py")] {
-            state.file_changed_for_test(file, turn);
+            state.files.record_change(file, 1, 0);
+            state.taken_back.edited(file, turn, 0);
         }
         let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
         let told = lines(&state, &more, &[], Some(3));

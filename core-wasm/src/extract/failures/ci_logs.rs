@@ -30,18 +30,6 @@ const OPENINGS: [&str; 8] = [
     "good progress",
 ];
 
-/// What is said of a failure that is not the session's. It is not why it failed.
-const EXCUSES: [&str; 8] = [
-    "pre-existing",
-    "preexisting",
-    "not caused by",
-    "unrelated to",
-    "not related to",
-    "on `main` too",
-    "on main too",
-    "on main as well",
-];
-
 /// A log that was read and is not explained yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Read {
@@ -154,7 +142,7 @@ fn diagnosis(said: &str) -> Option<String> {
         // What is as it should be, or only stands in the log, is no cause.
         let is_aside = text::contains_any_words(&lower, &["pass now", "passes now", "let me", "i'll", "suggests"])
             || lower.trim_end_matches('.').ends_with("expected")
-            || (text::contains_any(&lower, &EXCUSES) && !is_flaky)
+            || (signs::is_of_others(&lower) && !is_flaky)
             || lower.starts_with("i see ");
         has_subject && !is_open && !is_aside
     };

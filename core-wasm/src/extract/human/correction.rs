@@ -3,8 +3,7 @@
 use super::consent::{asks_record, is_bare_consent};
 use super::rule::demands_of_product;
 use super::rule::remarks_on_text;
-use super::rule::strip_apostrophes;
-use crate::text;
+use crate::text::{self, strip_apostrophes};
 
 /// The number of words up to which a sentence that opens with "again" only asks to repeat the work.
 const MAX_REPEAT_WORDS: usize = 2;

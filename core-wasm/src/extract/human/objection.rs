@@ -6,8 +6,7 @@ use super::correction::is_of_review;
 use super::pasted::{is_paste, looks_pasted, own_words};
 use super::plan::plan;
 use super::request::is_order;
-use super::rule::strip_apostrophes;
-use crate::text;
+use crate::text::{self, strip_apostrophes};
 
 /// The maximum length of a prompt that objects, in characters, and how many sentences it has at most. A longer one explains something.
 const MAX_PROMPT_CHARS: usize = 320;

@@ -1,8 +1,8 @@
 //! Demands for which the user gives a reason, or says what is not to be instead: they hold for longer than one step.
 
 use super::correction::is_of_review;
-use super::rule::{is_undecided, strip_apostrophes};
-use crate::text;
+use super::rule::is_undecided;
+use crate::text::{self, strip_apostrophes};
 
 /// The length of such a sentence, in characters.
 const CHARS: std::ops::RangeInclusive<usize> = 30..=300;

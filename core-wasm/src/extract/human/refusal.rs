@@ -2,9 +2,9 @@
 
 use super::consent::asks_record;
 use super::pasted::{looks_pasted, own_words};
-use super::rule::{is_rule, strip_apostrophes};
+use super::rule::is_rule;
 use super::ruling::{MAX_RULINGS, Ruling, STEPS, names_option_only, without_leads};
-use crate::text;
+use crate::text::{self, strip_apostrophes};
 
 /// Openings of what the user wants in the place of what was refused.
 const REPLACEMENTS: &[&str] = &[

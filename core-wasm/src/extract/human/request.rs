@@ -8,12 +8,12 @@ use super::pasted::is_pasted_text;
 use super::pasted::looks_pasted;
 use super::pasted::strip_mentions;
 use super::plan::{heading, plan, plan_title};
-use super::rule::{is_rule, strip_apostrophes};
+use super::rule::is_rule;
 use super::terminal::without_terminal;
 use crate::extract::labels::Labels;
 use crate::extract::signs;
 use crate::query::form::PromptForm;
-use crate::text;
+use crate::text::{self, strip_apostrophes};
 
 /// The length of the beginning of a report that says where something fails, in bytes.
 const MAX_REPORT_BYTES: usize = 240;

@@ -1,8 +1,7 @@
 //! What the user gives up or takes back: words of their own, or work that was done.
 
 use super::pasted::own_words;
-use super::rule::strip_apostrophes;
-use crate::text;
+use crate::text::{self, strip_apostrophes};
 
 /// Openings of a prompt that withdraws what the user said just before.
 const WITHDRAWALS: &[&str] = &[

@@ -1,3 +1,5 @@
+//! Tests of what was offered, and of what was chosen of it.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the sections of a document decide, find and propose: a plan, a sub-agent's report, or a long answer.
+//! What the sections of a document decide and find: a plan, a sub-agent's report, or a long answer.
 
 use super::heading::is_pointer;
 use super::insight::is_stray;
@@ -117,6 +117,7 @@ const UNFINISHED: [char; 4] = ['?', '？', ':', '：'];
 const MAX_DECISIONS: usize = 4;
 const MAX_CONTRASTS: usize = 1;
 const MAX_FINDINGS: usize = 2;
+
 /// The maximum length of what is taken, in characters.
 const MAX_ITEM_CHARS: usize = 300;
 
@@ -125,14 +126,14 @@ const LEAD: usize = usize::MAX;
 const MAX_LEAD_CHARS: usize = 60;
 
 /// One line of prose, with the headings that it stands below.
-struct Line<'a> {
-    text: &'a str,
+pub(super) struct Line<'a> {
+    pub text: &'a str,
     /// The headings in lower case, the outermost first. The document's title is none of them.
-    headings: Vec<String>,
+    pub headings: Vec<String>,
 }
 
 impl Line<'_> {
-    fn is_below(&self, words: &[&str]) -> bool {
+    pub(super) fn is_below(&self, words: &[&str]) -> bool {
         self.headings.iter().any(|heading| text::contains_any_words(heading, words))
     }
 
@@ -148,7 +149,7 @@ fn begins_item(line: &str) -> bool {
 }
 
 /// Returns the lines of a document that are neither headings nor code nor rows of a table.
-fn lines(document: &str) -> Vec<Line<'_>> {
+pub(super) fn lines(document: &str) -> Vec<Line<'_>> {
     let mut all = Vec::new();
     let mut open: Vec<(usize, String)> = Vec::new();
     let mut is_code = false;
@@ -370,224 +371,15 @@ fn push_new(all: &mut Vec<String>, item: String) {
     }
 }
 
-/// Headings below which stands what a plan proposes, the most telling first.
-const PROPOSALS: &[&[&str]] = &[
-    &["approach", "solution", "design", "접근", "방안", "해결", "方針", "アプローチ", "解決", "方案"],
-    &["goal", "summary", "overview", "목표", "요약", "개요", "目的", "概要", "目标"],
-];
-
-/// What stands before the goal in a paragraph that says why.
-const GOALS: [&str; 4] = ["Goal:", "목표:", "目的:", "目标:"];
-
-/// The maximum number of files that are named of a plan.
-const MAX_PLAN_FILES: usize = 3;
-
-/// The maximum length of a step, and the maximum number of steps, that are told of a plan.
-const MAX_STEP_CHARS: usize = 90;
-const MAX_STEPS: usize = 6;
-/// The maximum number of words of a heading that only names a section.
-const MAX_SECTION_WORDS: usize = 3;
-
-/// Returns in a few words what a plan proposes: the first sentence of its approach or goal, and its steps or else the files that it
-/// changes.
-pub(in crate::extract) fn gist(plan: &str) -> String {
-    let steps = steps(plan);
-    let said = proposed(plan, &steps);
-    let bare = || said.trim_end_matches(['.', '。']);
-    if !steps.is_empty() {
-        let more = steps.len().saturating_sub(MAX_STEPS);
-        let mut steps: Vec<String> = steps.iter().take(MAX_STEPS).map(|step| short_step(step)).collect();
-        steps.extend((more > 0).then(|| format!("+{more}")));
-        let steps = steps.join("; ");
-        return if said.is_empty() { steps } else { format!("{}: {steps}", bare()) };
-    }
-    let files: Vec<String> = plan_files(plan).into_iter().take(MAX_PLAN_FILES).map(|file| format!("`{file}`")).collect();
-    match (said.is_empty(), files.is_empty()) {
-        (_, true) => said,
-        (true, false) => files.join(", "),
-        (false, false) => format!("{} ({})", bare(), files.join(", ")),
-    }
-}
-
-/// Returns the first sentence of a plan's approach or goal. What stands below a step is about that step. May be empty.
-fn proposed(plan: &str, steps: &[String]) -> String {
-    let lines = lines(plan);
-    let titles: Vec<String> = steps.iter().map(|step| step.to_lowercase()).collect();
-    let is_prose = |line: &&Line<'_>| {
-        let is_of_step = line.headings.iter().any(|heading| titles.iter().any(|title| heading.ends_with(title)));
-        let text = line.text.trim();
-        !is_of_step && !is_left_out(text) && text.chars().count() >= 20 && !text.ends_with([':', '：'])
-    };
-    let proposed = PROPOSALS.iter().find_map(|words| lines.iter().filter(is_prose).find(|line| line.is_below(words)));
-    // A plan may name its goal in the paragraph that says why.
-    let goal =
-        || lines.iter().filter(is_prose).find(|line| GOALS.iter().any(|label| text::plain(line.text).starts_with(label)));
-    let said = proposed.or_else(goal).and_then(|line| text::first_sentence(&text::plain(line.text))).unwrap_or_default();
-    let said = GOALS.iter().fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it)).trim();
-    text::clip(said, 260).into_owned()
-}
-
-/// Returns whether a plan says of an entry that it is left out after all: "Print the name — actually, we skip this".
-fn is_left_out(entry: &str) -> bool {
-    entry.contains("actually, ")
-}
-
-/// Returns the paths of files that a plan names.
-fn plan_files(plan: &str) -> Vec<&str> {
-    let mut files: Vec<&str> = Vec::new();
-    for name in plan.split('`').skip(1).step_by(2) {
-        if name.contains('/') && super::heading::file_in(name).as_deref() == Some(name) && !files.contains(&name) {
-            files.push(name);
-        }
-    }
-    files
-}
-
-/// Returns the titles of a plan's steps: the first headings that count up from one, below a heading that leads to steps or below the
-/// plan's title, without those that only check. One alone is no list. In doubt there are none.
-fn steps(plan: &str) -> Vec<String> {
-    const FINISHED: [&str; 5] = ["(done)", "✅", "[x]", "완료", "完了"];
-    let mut all: Vec<String> = Vec::new();
-    // The headings above, each with its level, and the level of the steps.
-    let mut above: Vec<(usize, &str)> = Vec::new();
-    let mut level = 0;
-    let mut is_code = false;
-    for line in plan.lines() {
-        is_code ^= line.trim_start().starts_with("```");
-        let marks = line.bytes().take_while(|byte| *byte == b'#').count();
-        // A part of a step is none.
-        if is_code || marks == 0 || (level > 0 && marks > level) {
-            continue;
-        }
-        let step = step(&line[marks..]).filter(|_| marks > 1);
-        if level == 0 {
-            above.retain(|(known, _)| *known < marks);
-            if step.is_some_and(|(number, _)| number == 1) && leads_to_steps(above.last().copied()) {
-                level = marks;
-            } else {
-                above.push((marks, line));
-                continue;
-            }
-        }
-        match step {
-            Some((number, title)) if marks == level && number == all.len() + 1 => all.push(text::plain(title)),
-            // The count may go on below another heading.
-            None if marks < level && !ends_steps(line) => {}
-            _ => break,
-        }
-    }
-    let is_other = |title: &String| {
-        let lower = title.to_lowercase();
-        // "Current state" is a section, a step may name all of that.
-        let is_section = title.split_whitespace().count() <= MAX_SECTION_WORDS && !title.contains('`');
-        text::contains_any(&lower, &FINISHED) || (is_section && text::contains_any_words(&lower, NO_STEPS))
-    };
-    if all.iter().any(is_other) {
-        return Vec::new();
-    }
-    all.retain(|title| !CHECKS.iter().any(|check| title.to_lowercase().starts_with(check)));
-    if all.len() < 2 {
-        return Vec::new();
-    }
-    all.iter().map(|title| title.trim_end_matches([':', '.']).to_owned()).collect()
-}
-
-/// Beginnings of steps that only check.
-const CHECKS: [&str; 6] = ["verify ", "verification", "manual test", "검증", "検証", "验证"];
-
-/// Words of headings below which no steps stand, and that are none themselves.
-const NO_STEPS: &[&str] = &[
-    "context",
-    "background",
-    "overview",
-    "problem",
-    "problems",
-    "current",
-    "risk",
-    "risks",
-    "scope",
-    "option",
-    "options",
-    "alternative",
-    "alternatives",
-    "question",
-    "questions",
-    "배경",
-    "문제",
-    "위험",
-    "대안",
-    "질문",
-    "背景",
-    "問題",
-    "現状",
-    "リスク",
-    "代替案",
-    "質問",
-];
-
-/// Returns whether no more steps stand below a heading.
-fn ends_steps(heading: &str) -> bool {
-    let lower = heading.to_lowercase();
-    text::contains_any_words(&lower, NO_STEPS) || text::contains_any(&lower, &CHECKS)
-}
-
-/// Returns whether the steps of a plan may stand directly below a heading: it says so, or is the title or none at all.
-fn leads_to_steps(heading: Option<(usize, &str)>) -> bool {
-    const WORDS: [&str; 17] = [
-        "change",
-        "changes",
-        "plan",
-        "implementation",
-        "step",
-        "steps",
-        "test",
-        "tests",
-        "변경",
-        "구현",
-        "단계",
-        "変更",
-        "実装",
-        "手順",
-        "ステップ",
-        "变更",
-        "步骤",
-    ];
-    let Some((marks, heading)) = heading else { return true };
-    let lower = heading.to_lowercase();
-    marks == 1 || (text::contains_any_words(&lower, &WORDS) && !text::contains_any_words(&lower, NO_STEPS))
-}
-
-/// Returns a step without the file in brackets behind it if that makes it too long.
-fn short_step(step: &str) -> String {
-    let bare = step.split_once(" (`").filter(|_| step.chars().count() > MAX_STEP_CHARS).map_or(step, |(bare, _)| bare);
-    text::clip(bare, MAX_STEP_CHARS).into_owned()
-}
-
-/// Returns the number of a heading and what it says: "1. Round the totals", "Step 2: Print the slip", "1단계: 영수증".
-fn step(heading: &str) -> Option<(usize, &str)> {
-    const WORDS: [&str; 10] = ["step", "phase", "change", "task", "part", "단계", "변경", "ステップ", "フェーズ", "步骤"];
-    let heading = heading.trim_start_matches('#').trim();
-    let lower = heading.to_lowercase();
-    let word = WORDS.iter().find(|word| lower.starts_with(**word)).map_or(0, |word| word.len());
-    let rest = heading.get(word..)?.trim_start();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let number = rest[..digits].parse().ok()?;
-    let counter = rest[digits..].strip_prefix("단계");
-    let title = counter.unwrap_or(&rest[digits..]).strip_prefix(['.', ':', ')', '：'])?;
-    // "1.2" is a part of a step.
-    let is_step = digits <= 2 && (title.starts_with(' ') || word > 0);
-    Some((number, title.trim())).filter(|(_, title)| is_step && !title.is_empty())
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const PLAN: &str = "# Plan: prices in cents\n\n## Context\nThe cart uses floats instead of integers and loses cents today.\n\n\
-## Approach\nStore every price as an integer of cents. Tests follow.\n\n- Round once in `src/cart/total.ts` rather than in every line of the cart\n\n\
-## Critical Notes\n- The old page shows it. `assets/euro.svg` is empty: it holds an error page\n- Prices look nicer now\n\n\
-## Why no migration\n- `orders` already stores integers of cents\n- Styles use the `btn` class of the page\n\n## Out of scope\n- Prices in other currencies than euro\n\n\
-## Verification\n1. The total shows cents instead of floats in the browser\n";
+    pub(in crate::extract::prose) const PLAN: &str = "# Plan: prices in cents\n\n## Context\nThe cart uses floats instead of integers and loses cents today.\n\n\
+    ## Approach\nStore every price as an integer of cents. Tests follow.\n\n- Round once in `src/cart/total.ts` rather than in every line of the cart\n\n\
+    ## Critical Notes\n- The old page shows it. `assets/euro.svg` is empty: it holds an error page\n- Prices look nicer now\n\n\
+    ## Why no migration\n- `orders` already stores integers of cents\n- Styles use the `btn` class of the page\n\n## Out of scope\n- Prices in other currencies than euro\n\n\
+    ## Verification\n1. The total shows cents instead of floats in the browser\n";
 
     #[test]
     fn a_plan_decides_by_contrast_and_by_what_it_leaves_out() {
@@ -602,10 +394,10 @@ mod tests {
         let korean = "## 설계 결정\n- 캐시는 메모리 대신 파일에 저장한다\n\n## 배경\n- 지금은 파일 대신 메모리에 저장되고 있어서 느리다";
         assert_eq!(decisions(korean), ["캐시는 메모리 대신 파일에 저장한다"]);
         let state = "## Key decisions\n- Server: `DELETE /cart` already works for carts that are empty\n- Keep `/cart`, which already works\n\n\
-## Steps\n- Change `sumCart()` to return cents instead of euros\n\
-- Use `cents` instead of `euros` in: `sumCart()` (line ~828), `drawCart()`\n\
-Not a loss of coins, just two slips instead of one.\n\
-- `cart/total.ts` — `sumCart()`: use the cents of the cart instead of counting them again\n";
+    ## Steps\n- Change `sumCart()` to return cents instead of euros\n\
+    - Use `cents` instead of `euros` in: `sumCart()` (line ~828), `drawCart()`\n\
+    Not a loss of coins, just two slips instead of one.\n\
+    - `cart/total.ts` — `sumCart()`: use the cents of the cart instead of counting them again\n";
         assert_eq!(decisions(state), ["Keep `/cart`, which already works"]);
         let japanese = "## 方針\n合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。";
         assert_eq!(decisions(japanese), ["合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。"]);
@@ -614,7 +406,7 @@ Not a loss of coins, just two slips instead of one.\n\
     #[test]
     fn an_answer_decides_only_below_a_heading_that_says_so() {
         let answer = "The cart is done.\n\n**Design decisions worth knowing:**\n- `round()` is called once, not in every line\n\n\
-**Notes**\n- The cart uses `cents` instead of floats everywhere";
+    **Notes**\n- The cart uses `cents` instead of floats everywhere";
         assert_eq!(declared_decisions(answer), ["`round()` is called once, not in every line"]);
         let state = "## Key decisions\n- Server: `DELETE /cart` already works for carts that are empty";
         assert!(declared_decisions(state).is_empty());
@@ -645,50 +437,5 @@ Not a loss of coins, just two slips instead of one.\n\
         assert!(findings(quoted).is_empty(), "that is another document's");
         let names = "## Risks\n- Drawer tests are listed: `TestDrawer_NotOpen`, `TestDrawer_Empty`\n";
         assert!(findings(names).is_empty(), "a word of a name is no fault");
-    }
-
-    #[test]
-    fn numbered_headings_are_steps_only_where_a_plan_has_them() {
-        let of = |headings: &str| steps(&headings.replace('|', "\n\n"));
-        let locks = ["Add a lock", "Round once"];
-        assert_eq!(
-            of(
-                "# Till|## Problems found|### 1. It stays open|### 2. No slip|## Changes|### 1. Add a lock|### 2. Round once"
-            ),
-            locks
-        );
-        assert_eq!(of("# Till|## 1. Add a lock|### 1. In the drawer|## 2. Round once|## Notes|## 3. A third"), locks);
-        assert_eq!(
-            of("# Till|## Changes|### 1. Add a lock|## Guide|### 2. Round once|## Verification|### 3. The sums"),
-            locks
-        );
-        assert_eq!(of("# Till|## Changes|### 1. Add a lock|### 2. Round once|## Open questions|### 3. Which key?"), locks);
-        let guide = ["Add the lock to the current drawer", "Change `docs/overview.md`"];
-        assert_eq!(of(&format!("# Till|## Plan|### 1. {}|### 2. {}", guide[0], guide[1])), guide);
-        let badges = ["Verified accounts get a badge", "Add optional tax field", "Validate the coupon"];
-        assert_eq!(of(&format!("# Till|## Plan|### 1. {}|### 2. {}|### 3. {}", badges[0], badges[1], badges[2])), badges);
-        assert_eq!(of("# 금전함|## 변경|### 1단계: 동전 세기|### 2단계: 영수증 인쇄"), ["동전 세기", "영수증 인쇄"]);
-        for other in [
-            "# Till|## 1. Context|## 2. Current state|## 3. Proposed changes|## 4. Risks",
-            "# Till|## Alternatives considered and rejected|### 1. A camera|### 2. A guard",
-            "# Till|## Open questions|### 1. Which timer?|### 2. Who has the key?",
-            "# Till|## Options|### 1. A timer|### 2. A guard",
-            "# Till|## Phase 1: Lock (done)|## Phase 2: Print ✅|## Phase 3: Report",
-            "# Till|## Changes|### 2. Add a lock|### 3. Round once",
-        ] {
-            assert!(of(other).is_empty(), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_plan_in_a_few_words() {
-        assert_eq!(gist(PLAN), "Store every price as an integer of cents (`src/cart/total.ts`)");
-        assert_eq!(gist("1. Move it"), "");
-        let stepped = "# Close the till\n\n## Approach\nCount twice.\n\n## Changes\n### 1. Count the coins (`src/coins.ts`)\nIt is an overview of \
-                       all coins, but we skip this.\n### 2. Print the sums\n#### 2.1 The tax\n### Step 3: Lock the drawer\n\n\
-                       ## Verification\n### 4. Verify the sums\n";
-        assert_eq!(gist(stepped), "Count the coins (`src/coins.ts`); Print the sums; Lock the drawer");
-        let aside = "## Summary\n\nPrint the name in red — actually, we skip this.\n\n## 1. Print the date\n\n## 2. Fold it";
-        assert_eq!(gist(aside), "Print the date; Fold it");
     }
 }

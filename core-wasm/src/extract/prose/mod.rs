@@ -4,6 +4,7 @@ mod acknowledgement;
 mod answers;
 mod document;
 mod ending;
+mod gist;
 mod heading;
 mod insight;
 mod lesson;
@@ -14,13 +15,15 @@ mod proposal;
 mod retraction;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 pub(super) use acknowledgement::{acknowledged, recommended};
 pub(super) use answers::{asks_to_go_on, can_be_rejected, leaves_to_agent, takes_all};
 pub(crate) use answers::{chooses_nothing, is_of_its_day};
-pub(super) use document::{decisions, declared_decisions, findings, gist};
+pub(super) use document::{decisions, declared_decisions, findings};
 pub(crate) use ending::checked;
 pub(super) use ending::{admissions, blockers, closing_question, ends_with_choice, is_open_heading};
+pub(super) use gist::gist;
 pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};
 pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks_on_blanks, signs};
 pub(super) use lesson::{is_of_lessons, lessons};

@@ -4,15 +4,19 @@
 //! every call.
 
 mod amendment;
+mod answers;
 mod barred;
 mod choice;
 mod handled;
 mod line;
+mod lists;
 mod main_result;
+mod neighbours;
 mod passing;
 mod records;
 mod refuted;
 mod reprinted;
+mod said_anew;
 mod subject;
 mod superseded;
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) use leaning::{
 };
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(super) use problems::{
-    announces_mending, excuses, is_problem, lacks_something, leaves_cause_open, mends_findings, names_cause,
+    announces_mending, excuses, is_of_others, is_problem, lacks_something, leaves_cause_open, mends_findings, names_cause,
     reports_background,
 };
 pub(crate) use problems::{demands, finds_fault, is_failing, tells_limit};

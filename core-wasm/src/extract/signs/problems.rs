@@ -41,18 +41,17 @@ pub(in crate::extract) fn reports_background(lower: &str) -> bool {
         )
 }
 
-/// Returns whether a text in lower case says that what fails is not the session's fault.
-pub(in crate::extract) fn excuses(lower: &str) -> bool {
-    const SIGNS: [&str; 16] = [
+/// Returns whether a text in lower case says that something was there before the session, or has nothing to do with its work.
+pub(in crate::extract) fn is_of_others(lower: &str) -> bool {
+    const SIGNS: [&str; 15] = [
         "pre-existing",
         "preexisting",
         "not related to",
         "unrelated to",
         "not caused by",
-        "environment issue",
-        "environmental issue",
-        "only in ci",
-        "flaky",
+        "on `main` too",
+        "on main too",
+        "on main as well",
         "기존 문제",
         "무관",
         "既存の",
@@ -61,7 +60,14 @@ pub(in crate::extract) fn excuses(lower: &str) -> bool {
         "与本次",
         "无关",
     ];
-    text::contains_any(lower, &SIGNS) && FAILURES.iter().chain(CHECKS).any(|word| lower.contains(word))
+    text::contains_any(lower, &SIGNS)
+}
+
+/// Returns whether a text in lower case says that what fails is not the session's fault, but that of others, of the machine, or of chance.
+pub(in crate::extract) fn excuses(lower: &str) -> bool {
+    const SIGNS: [&str; 4] = ["environment issue", "environmental issue", "only in ci", "flaky"];
+    (is_of_others(lower) || text::contains_any(lower, &SIGNS))
+        && FAILURES.iter().chain(CHECKS).any(|word| lower.contains(word))
 }
 
 /// Returns whether a sentence announces that what was listed before it is mended now: "I'll fix both".

@@ -270,13 +270,6 @@ impl State {
         self.files.paths().filter(move |path| self.taken_back.stands_of_turn(path, turn))
     }
 
-    /// Records a change of a file in a turn, for a test of what is told of it.
-    #[cfg(test)]
-    pub(in crate::extract) fn file_changed_for_test(&mut self, file: &str, turn: u32) {
-        self.files.record_change(file, 1, 0);
-        self.taken_back.edited(file, turn, 0);
-    }
-
     /// Records the files that a command line writes or deletes.
     pub(super) fn files_changed_by(&mut self, tool_use: &ToolUse, settled: &mut Vec<Draft>) {
         let effects = commands::file_effects(&tool_use.what, &tool_use.folder);

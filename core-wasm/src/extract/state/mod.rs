@@ -96,7 +96,7 @@ pub(super) struct State {
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
     vanished: Vanished,
-    taken_back: TakenBack,
+    pub(super) taken_back: TakenBack,
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
     conventions: Conventions,

@@ -53,6 +53,11 @@ pub(super) fn fitting<T: Serialize>(items: &[T]) -> usize {
     items.iter().take_while(fits).count().max(1).min(items.len())
 }
 
+/// How many items a page has if nobody says.
+pub(super) fn default_limit() -> u32 {
+    10
+}
+
 /// Like [`number`], for an argument that can be missing.
 pub(super) fn optional_number<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<u32>, D::Error> {
     number(deserializer).map(Some)

@@ -37,14 +37,10 @@ pub(super) struct Arguments {
     /// Only failures without a known fix
     #[serde(default)]
     open: bool,
-    #[serde(default = "ten", deserialize_with = "super::call::number")]
+    #[serde(default = "super::call::default_limit", deserialize_with = "super::call::number")]
     #[schemars(range(min = 1, max = 50))]
     limit: u32,
     cursor: Option<String>,
-}
-
-fn ten() -> u32 {
-    10
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -26,15 +26,11 @@ const MAX_QUERY_BYTES: usize = 4 << 10;
 pub(super) struct Arguments {
     /// Words, "phrases", -excluded, type:decision, `file:a.rs`, after:2026-01-31, before:7d
     query: String,
-    #[serde(default = "ten", deserialize_with = "super::call::number")]
+    #[serde(default = "super::call::default_limit", deserialize_with = "super::call::number")]
     #[schemars(range(min = 1, max = 50))]
     limit: u32,
     /// `next_cursor` of the previous page
     cursor: Option<String>,
-}
-
-fn ten() -> u32 {
-    10
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -1,0 +1,23 @@
+//! What git and `gh` made, and what they took back, as their command lines and their output tell it.
+
+mod hashes;
+mod history;
+mod made;
+mod message;
+mod publishing;
+mod pull_requests;
+mod size;
+mod stash;
+
+pub(super) use hashes::{hash_of, is_hash, replaces_hashes};
+pub(super) use history::{Reset, brought_back, leaves_branch, reset, reverted, rewrites_history};
+pub(super) use made::{Commit, bypasses_hook, commits_from, says_clean};
+pub(super) use message::{has_numbered_label, message, quoted, unwrapped};
+pub(super) use publishing::{is_push, pushed_branch, pushed_tags};
+pub(super) use pull_requests::{
+    described_pull_request, draft, leading_number, listed_as_merged, merged_pull_requests, pull_request, pull_request_title,
+    renamed_pull_request, squashed_pull_requests,
+};
+pub(crate) use pull_requests::{is_pull_request, pull_request_number};
+pub(super) use size::{Stat, stat, stat_file, stat_sums};
+pub(super) use stash::{Stash, stashes};

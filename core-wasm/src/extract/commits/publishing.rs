@@ -1,0 +1,96 @@
+//! The branches and tags that were pushed.
+
+use crate::extract::commands;
+use crate::text;
+
+/// Returns the remote branch to which a command line pushed, as git reports it.
+pub(in crate::extract) fn pushed_branch(command: &str, output: &str) -> Option<String> {
+    if !command.contains("push") {
+        return None;
+    }
+    let is_report = |line: &&str| {
+        line.starts_with("* [new branch]")
+            || line.starts_with("+ ")
+            || line.split_once("..").is_some_and(|(hash, _)| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    let line = output.lines().map(str::trim).filter(is_report).rfind(|line| line.contains(" -> "))?;
+    line.split_once(" -> ")?.1.split_whitespace().next().map(str::to_owned)
+}
+
+/// Returns the tags that a command line pushed, as git reports them, each with whether it is there now. Others were deleted.
+pub(in crate::extract) fn pushed_tags<'a>(command: &str, output: &'a str) -> impl Iterator<Item = (&'a str, bool)> {
+    let is_push = command.contains("push") && !command.contains("--dry-run");
+    // Fetching prints the same below "From". `git push | tail -1` may leave nothing but the tag.
+    let fetches = text::contains_any(command, &["fetch", "pull"]);
+    let is_report = move |line: &str| line.starts_with("To ") || (!fetches && line.trim_start().starts_with("* [new tag]"));
+    let pushed = output.lines().skip_while(move |line| !is_push || !is_report(line)).map(str::trim);
+    let tags = pushed.filter_map(|line| match line.strip_prefix("* [new tag]") {
+        Some(tag) => tag.split_once(" -> ").map(|(tag, _)| (tag.trim(), true)),
+        None => line.strip_prefix("- [deleted]").map(|tag| (tag.trim(), false)),
+    });
+    tags.filter(|(tag, _)| !tag.is_empty() && !tag.contains(char::is_whitespace))
+}
+
+/// Returns whether a command of a line pushes. Words of the shell may stand before it, and another subcommand may have a message that speaks
+/// of pushing.
+pub(in crate::extract) fn is_push(segment: &str) -> bool {
+    if let Some(script) = script_of_shell(segment) {
+        return commands::segments(script).iter().any(|segment| calls_push(segment));
+    }
+    calls_push(segment)
+}
+
+fn calls_push(segment: &str) -> bool {
+    let is_start = |at: &usize| segment[..*at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
+    let start = segment.match_indices("git ").map(|(at, _)| at).find(is_start);
+    let call = start.and_then(|at| commands::git_calls_anywhere(&segment[at..]).into_iter().next());
+    call.is_some_and(|call| call.subcommand.trim_end_matches(')') == "push")
+}
+
+/// Returns what a shell is told to run: `sh -c "git push"`.
+fn script_of_shell(segment: &str) -> Option<&str> {
+    let rest = ["sh -c ", "sh -lc "].iter().find_map(|call| segment.split_once(call)).map(|(_, rest)| rest.trim_start())?;
+    let mark = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let script = &rest[1..];
+    Some(script.find(mark).map_or(script, |end| &script[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_pushed() {
+        let output =
+            "To https://example.org/shop.git\n * [new tag]         v0.3.0 -> v0.3.0\n   1a2b3c4..2b3c4d5  main -> main\n";
+        assert_eq!(pushed_tags("git push --tags", output).collect::<Vec<_>>(), [("v0.3.0", true)]);
+        let last = " * [new tag]         v0.3.0 -> v0.3.0\n";
+        assert_eq!(pushed_tags("git push --tags 2>&1 | tail -1", last).collect::<Vec<_>>(), [("v0.3.0", true)]);
+        assert_eq!(pushed_tags("git pull && git push | tail -1", last).count(), 0);
+        let deleted = "To https://example.org/shop.git\n - [deleted]         v0.3.0\n";
+        assert_eq!(pushed_tags("git push origin :v0.3.0", deleted).collect::<Vec<_>>(), [("v0.3.0", false)]);
+        assert_eq!(pushed_tags("git fetch", output).count(), 0);
+    }
+
+    #[test]
+    fn a_pushed_branch() {
+        let output = "To github.com:o/shop.git\n   1a2b3c4..5d6e7f8  topic/cart -> topic/cart\n";
+        assert_eq!(pushed_branch("git push 2>&1", output).unwrap(), "topic/cart");
+        let first = "To github.com:o/shop.git\n * [new branch]      cart -> cart\n";
+        assert_eq!(
+            pushed_branch("git commit -m \"$(cat <<'E'\nx\nE\n)\" && git push -u origin cart", first).unwrap(),
+            "cart"
+        );
+        assert_eq!(pushed_branch("git push", "Everything up-to-date"), None);
+        assert_eq!(pushed_branch("git log", output), None);
+    }
+    #[test]
+    fn a_push_is_no_word_of_pushing() {
+        for other in ["sh -c 'git add . && git commit -m x'", "git log -S 'git push'"] {
+            assert!(!is_push(other), "{other}");
+        }
+        for push in ["bash -lc \"git add . && git push\"", "sh -c 'git push origin main'", "git push)"] {
+            assert!(is_push(push), "{push}");
+        }
+    }
+}

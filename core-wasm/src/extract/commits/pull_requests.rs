@@ -1,0 +1,202 @@
+//! Pull requests: those that were opened, described, made drafts of, and merged.
+
+use super::hashes::is_hash;
+use super::message::quoted;
+use crate::extract::commands;
+use crate::text;
+
+/// Returns whether a line of the notes names a pull request, and not a commit.
+pub(crate) fn is_pull_request(line: &str) -> bool {
+    line.contains("://") && (line.contains("/pull/") || line.contains("/merge_requests/"))
+}
+
+/// Returns the number of the pull request that a line of the notes names.
+pub(crate) fn pull_request_number(line: &str) -> Option<u32> {
+    let at = ["/pull/", "/merge_requests/"].iter().find_map(|sign| line.find(sign).map(|at| at + sign.len()))?;
+    leading_number(&line[at..])
+}
+
+/// Returns the number with which a text begins.
+pub(in crate::extract) fn leading_number(text: &str) -> Option<u32> {
+    text[..text.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
+}
+
+/// Returns the pull request that the output of `gh pr create` names.
+pub(in crate::extract) fn pull_request(command: &str, output: &str) -> Option<String> {
+    if !command.contains("gh pr create") {
+        return None;
+    }
+    output.split_whitespace().find(|word| word.starts_with("https://") && word.contains("/pull/")).map(str::to_owned)
+}
+
+/// Returns the title passed to `gh pr create` or `gh pr edit`.
+pub(in crate::extract) fn pull_request_title(command: &str) -> Option<String> {
+    let at = command.find("--title")?;
+    let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    quoted(&rest[1..], quote)
+}
+
+/// Returns the number of a pull request that a command line gives another title, and the title.
+pub(in crate::extract) fn renamed_pull_request(command: &str, output: &str) -> Option<(u32, String)> {
+    let edits = edit_of_pull_request(command)?;
+    Some((described_pull_request(command, output)?, pull_request_title(edits)?))
+}
+
+/// Returns the number of the pull request that a command line opens or edits.
+pub(in crate::extract) fn described_pull_request(command: &str, output: &str) -> Option<u32> {
+    let first = edit_of_pull_request(command).and_then(|edits| edits.split_whitespace().next());
+    let number = first.and_then(|word| word.trim_start_matches('#').parse().ok());
+    number.or_else(|| output.split_whitespace().find_map(pull_request_number))
+}
+
+/// Returns what a command line passes to `gh pr edit`.
+fn edit_of_pull_request(command: &str) -> Option<&str> {
+    commands::segments(command).into_iter().find_map(|segment| segment.strip_prefix("gh pr edit "))
+}
+
+/// Returns the pull request whose state as a draft a command line sets or shows, and whether it is one. A number of zero stands for the one
+/// of the branch.
+pub(in crate::extract) fn draft(command: &str, output: &str) -> Option<(u32, bool)> {
+    let find = |call: &str| {
+        let rest = commands::segments(command).into_iter().find_map(|segment| Some(segment.split_once(call)?.1))?;
+        let number = rest.split_whitespace().next().and_then(|word| word.trim_start_matches('#').parse().ok());
+        Some((number.unwrap_or_default(), rest))
+    };
+    if command.contains("gh pr create") {
+        let is_draft = command.split_whitespace().any(|word| matches!(word, "--draft" | "-d"));
+        return Some((pull_request_number(&pull_request(command, output)?)?, is_draft));
+    }
+    if let Some((number, rest)) = find("gh pr ready") {
+        return Some((number, rest.split_whitespace().any(|word| word == "--undo")));
+    }
+    let (number, _) = find("gh pr view")?;
+    let says =
+        |state: &str| output.contains(&format!("\"isDraft\":{state}")) || output.contains(&format!("\"isDraft\": {state}"));
+    // Of a list with several nobody knows which one is meant.
+    match (says("true"), says("false")) {
+        (true, false) => Some((number, true)),
+        (false, true) => Some((number, false)),
+        _ => output.lines().any(|line| line == "state:\tDRAFT").then_some((number, true)),
+    }
+}
+
+/// Returns the numbers of the pull requests that a command line merged, or that its output shows as merged.
+pub(in crate::extract) fn merged_pull_requests(command: &str, output: &str) -> Vec<u32> {
+    let number = |text: &str| leading_number(text.trim_start_matches('#'));
+    let mut all: Vec<u32> = Vec::new();
+    for sign in [
+        "Merge pull request #",
+        "Merged pull request #",
+        "Squashed and merged pull request #",
+        "Rebased and merged pull request #",
+    ] {
+        all.extend(output.match_indices(sign).filter_map(|(at, sign)| number(&output[at + sign.len()..])).take(20));
+    }
+    for segment in commands::segments(command) {
+        let named = || segment.split_whitespace().skip(3).find_map(number);
+        let merges = segment.starts_with("gh pr merge ") && !segment.contains("--auto");
+        let shows = segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
+        all.extend(named().filter(|_| merges || shows));
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Returns the numbers of the pull requests that `gh pr list` shows as merged: as lines that begin with the number, or as JSON.
+pub(in crate::extract) fn listed_as_merged(command: &str, output: &str) -> Vec<u32> {
+    const NUMBER: &str = "\"number\":";
+    // What other commands print may be anybody's text.
+    if !only_runs(command, "gh pr list") {
+        return Vec::new();
+    }
+    let of_entry = |entry: &str| entry.find(NUMBER).and_then(|at| leading_number(entry[at + NUMBER.len()..].trim_start()));
+    if output.contains(NUMBER) {
+        // Quotes in a title have a backslash before them.
+        let is_merged = |entry: &&str| entry.replace(": ", ":").contains("\"state\":\"MERGED\"");
+        return output.split('}').filter(is_merged).filter_map(of_entry).collect();
+    }
+    let is_merged = |line: &&str| line.split('\t').skip(2).any(|field| field == "MERGED");
+    output.lines().filter(is_merged).filter_map(|line| leading_number(line.trim_start_matches(['#', ' ']))).collect()
+}
+
+/// Returns the numbers of the pull requests whose squashed commits a log shows: "1a2b3c4 Sum the slips (#7)". `is_own` says whether the
+/// session itself gave a commit that subject.
+pub(in crate::extract) fn squashed_pull_requests(command: &str, output: &str, is_own: impl Fn(&str) -> bool) -> Vec<u32> {
+    // Another branch may have what the main one has not.
+    let is_of_others = text::contains_any(command, &["--all", "--branches", "--remotes"]);
+    if is_of_others || !only_runs(command, "git log") {
+        return Vec::new();
+    }
+    let squashed = |line: &str| -> Option<u32> {
+        let (hash, subject) = line.trim_start_matches(['*', '|', ' ']).split_once(' ')?;
+        let (_, number) = subject.strip_suffix(')')?.rsplit_once("(#")?;
+        (is_hash(hash) && !is_own(subject)).then(|| number.parse().ok()).flatten()
+    };
+    output.lines().filter_map(|line| squashed(line.trim_end())).collect()
+}
+
+/// Returns whether a command line prints only what one command prints, or the beginning or end of it.
+fn only_runs(command: &str, program: &str) -> bool {
+    const OTHERS: [&str; 4] = ["cd ", "git fetch", "head", "tail"];
+    let segments = commands::segments(command);
+    let is_of = |segment: &&str| segment.starts_with(program) || OTHERS.iter().any(|other| segment.starts_with(other));
+    segments.iter().any(|segment| segment.starts_with(program)) && segments.iter().all(is_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_title_of_a_pull_request() {
+        let said = |command: &str, output: &str| renamed_pull_request(command, output);
+        let title = Some((7, "Round the totals".to_owned()));
+        assert_eq!(said("gh pr edit 7 --title \"Round the totals\" 2>&1", ""), title);
+        assert_eq!(said("gh pr edit --title 'Round the totals'", "https://github.com/o/till/pull/7\n"), title);
+        assert_eq!(said("gh pr edit 7 --body 'Round the totals'", "https://github.com/o/till/pull/7"), None);
+        assert_eq!(said("gh pr create --title 'Sum' && gh pr edit 7 --add-label x", ""), None);
+        assert_eq!(said("gh pr create --title 'Round the totals'", "https://github.com/o/till/pull/7"), None);
+    }
+
+    #[test]
+    fn merged_pull_requests_are_known_by_their_number() {
+        assert_eq!(merged_pull_requests("git log --oneline -3", "1a2b3c4 Merge pull request #15 from shop/cart"), [15]);
+        assert_eq!(merged_pull_requests("gh pr merge 7 --squash", ""), [7]);
+        assert_eq!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"MERGED\"}"), [9]);
+        assert!(merged_pull_requests("gh pr merge 7 --auto", "").is_empty());
+        let table = "9\tSum the slips\tslips\tMERGED\t2026-01-02\n8\tPrint\tp\tMERGED\n7\tCount MERGED slips\tc\tOPEN";
+        assert_eq!(listed_as_merged("gh pr list --state all", table), [9, 8]);
+        let json = r#"[{"number":5,"state":"MERGED"},{"number":4,"state":"OPEN","title":"\"state\":\"MERGED\""},{"state": "MERGED","number": 3}]"#;
+        assert_eq!(listed_as_merged("gh pr list --json number,state,title | head -3", json), [5, 3]);
+        assert!(listed_as_merged("gh pr list; curl https://x", table).is_empty(), "somebody else's text");
+        let log = "1a2b3c4 Sum the slips (#7)\n* 2b3c4d5 Print (#6)\n3c4d5e6 Mend the sum, see (#5) there\n4d5e6f7 Own (#4)";
+        assert_eq!(squashed_pull_requests("cd a && git log --oneline -4", log, |subject| subject == "Own (#4)"), [7, 6]);
+        for other in ["cat log", "git log -3; curl https://x", "git log --all"] {
+            assert!(squashed_pull_requests(other, log, |_| false).is_empty(), "{other}");
+        }
+        assert!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"OPEN\"}").is_empty());
+    }
+
+    #[test]
+    fn drafts() {
+        let url = "https://hub.example/shop/till/pull/7";
+        assert_eq!(draft("gh pr create --draft --title x", url), Some((7, true)));
+        assert_eq!(draft("gh pr create --title x", url), Some((7, false)));
+        assert_eq!(draft("cd till && gh pr ready 7", ""), Some((7, false)));
+        assert_eq!(draft("gh pr ready --undo", ""), Some((0, true)));
+        assert_eq!(draft("gh pr view --json isDraft", r#"{"isDraft":true}"#), Some((0, true)));
+        assert_eq!(draft("gh pr view 7", "title:\tx\nstate:\tDRAFT\n"), Some((7, true)));
+        assert_eq!(draft("gh pr view 7", "title:\tx\nstate:\tOPEN\n"), None);
+    }
+
+    #[test]
+    fn pull_requests() {
+        let command = "gh pr create --title \"Add x\" --body y";
+        assert_eq!(pull_request(command, "https://github.com/o/r/pull/7\n").unwrap(), "https://github.com/o/r/pull/7");
+        assert_eq!(pull_request_title(command).unwrap(), "Add x");
+        let quotes = "gh pr create --title \"Say \\\"hi\\\" once\" --body y";
+        assert_eq!(pull_request_title(quotes).unwrap(), "Say \"hi\" once");
+    }
+}

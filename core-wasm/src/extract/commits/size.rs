@@ -1,0 +1,68 @@
+//! The size of a change, as git prints it.
+
+use serde::{Deserialize, Serialize};
+
+/// The maximum number of files to read from git's list of changed files.
+const MAX_STAT_FILES: usize = 60;
+
+/// What git prints of the size of a change: one line for each file, and the sums.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::extract) struct Stat {
+    /// The files: path, lines added and lines removed. The counts are 0 if git only prints their proportion.
+    pub files: Vec<(String, u32, u32)>,
+    /// The number of files, of lines added and of lines removed.
+    pub sums: (u32, u32, u32),
+}
+
+/// Returns the largest change of which an output tells the size.
+pub(in crate::extract) fn stat(output: &str) -> Option<Stat> {
+    let mut found: Option<Stat> = None;
+    let mut files = Vec::new();
+    for line in output.lines().map(str::trim) {
+        if let Some(sums) = stat_sums(line) {
+            let stat = Stat { files: std::mem::take(&mut files), sums };
+            if found.as_ref().is_none_or(|known| known.sums < stat.sums || known.files.is_empty() && known.sums == stat.sums)
+            {
+                found = Some(stat);
+            }
+        } else if let Some(file) = stat_file(line).filter(|_| files.len() < MAX_STAT_FILES) {
+            files.push(file);
+        }
+    }
+    found
+}
+
+/// Parses `2 files changed, 12 insertions(+), 3 deletions(-)`, also behind the words of a wrapper.
+pub(in crate::extract) fn stat_sums(line: &str) -> Option<(u32, u32, u32)> {
+    let at = line.find(" file changed").or_else(|| line.find(" files changed"))?;
+    let number = |text: &str| text.rsplit([' ', ',']).next().and_then(|word| word.parse().ok());
+    let before = |sign: &str| line[at..].find(sign).and_then(|end| number(&line[at..at + end])).unwrap_or(0);
+    Some((number(&line[..at])?, before(" insertion"), before(" deletion")))
+}
+
+/// Parses `src/cart.ts | 12 +++---`. The counts are 0 if git only prints their proportion.
+pub(in crate::extract) fn stat_file(line: &str) -> Option<(String, u32, u32)> {
+    let (path, rest) = line.rsplit_once(" | ")?;
+    let (count, bar) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+    let (count, path): (u32, &str) = (count.parse().ok()?, path.trim());
+    let is_shortened = path.starts_with("...") || path.contains("=>") || path.contains(' ') || path.is_empty();
+    let marks = |mark: char| u32::try_from(bar.matches(mark).count()).unwrap_or(0);
+    let (added, removed) = (marks('+'), marks('-'));
+    let exact = if added + removed == count { (added, removed) } else { (0, 0) };
+    (!is_shortened).then(|| (path.to_owned(), exact.0, exact.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_commit() {
+        let table = " src/cart.ts  | 3 ++-\n src/long.ts | 200 +++---\n .../far/x.ts | 1 +\n 3 files changed, 110 insertions(+), 94 deletions(-)";
+        let stat = stat(table).unwrap();
+        assert_eq!(stat.files, [("src/cart.ts".to_owned(), 2, 1), ("src/long.ts".to_owned(), 0, 0)]);
+        assert_eq!(stat.sums, (3, 110, 94));
+        assert_eq!(super::stat("ok ✓ 1 file changed, 40 insertions(+)").unwrap().sums, (1, 40, 0));
+        assert_eq!(super::stat("2 files were moved"), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! Standing rules: what the user wants done in every later session.
+
+mod addressed;
+mod ban;
+mod not_standing;
+mod records;
+mod ways;
+
+use self::addressed::is_addressed;
+pub(in crate::extract) use self::ban::short_bans;
+pub(super) use self::not_standing::{demands_of_product, is_undecided, remarks_on_text};
+use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once};
+use self::records::{
+    forbids_record, is_naming_rule, is_reasoned_convention, tells_language, tells_what_is_committed, tells_working_habit,
+};
+use self::ways::{is_lasting_demand, is_reasoned_prohibition, tells_practice, tells_way_of_working};
+use crate::text;
+
+/// Signs of a standing rule. ASCII signs must be whole words. In scripts without spaces, a sign may occur anywhere.
+const RULE_SIGNS: &[&str] = &[
+    "always",
+    "never",
+    "from now on",
+    "in the future",
+    "going forward",
+    "every time",
+    "whenever you",
+    "i prefer",
+    "we prefer",
+    "as a rule",
+    "don't ever",
+    "do not ever",
+    "make sure to always",
+    "make sure you always",
+    "remember to",
+    "we use",
+    "we don't use",
+    "we also use",
+    "we only use",
+    "on every run",
+    "on every commit",
+    "on each run",
+    "each time",
+    "we always",
+    "we never",
+    "our convention",
+    "must always",
+    "must never",
+    "stick to",
+    "stop using",
+    "my preference",
+    "my philosophy",
+    "better not",
+    "i'd rather",
+    "i would rather",
+    "please avoid",
+    "only ever",
+    "항상",
+    "절대",
+    "앞으로",
+    "언제나",
+    "매번",
+    "반드시",
+    "기억해",
+    "규칙",
+    "いつも",
+    "常に",
+    "必ず",
+    "今後",
+    "これから",
+    "絶対",
+    "毎回",
+    "覚えて",
+    "ルール",
+    "总是",
+    "永远",
+    "以后",
+    "今后",
+    "每次",
+    "务必",
+    "必须",
+    "绝对不",
+    "记住",
+    "一律",
+];
+
+/// Returns whether a sentence is a standing rule.
+pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
+    let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
+    let length = sentence.chars().count();
+    // A comment in pasted code is nobody's rule.
+    if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
+        return false;
+    }
+    if tells_language(&lower) || tells_what_is_committed(&lower) {
+        return true;
+    }
+    if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
+        return false;
+    }
+    if sentence.contains("? ") || is_for_once(&lower) || is_discussed(&lower) || is_description(&lower) {
+        return false;
+    }
+    if tells_practice(&lower) || tells_way_of_working(&lower) || tells_working_habit(&lower) {
+        return true;
+    }
+    is_addressed(sentence, &lower)
+        && (has_sign(&lower)
+            || is_reasoned_prohibition(&lower)
+            || forbids_record(&lower)
+            || is_naming_rule(&lower)
+            || is_reasoned_convention(&lower)
+            || is_lasting_demand(&lower))
+}
+
+/// Returns whether a sentence in lower case has a sign of a standing rule.
+fn has_sign(lower: &str) -> bool {
+    // A word in quotes is somebody else's.
+    let said = lower.replace("\"always\"", "").replace("\"never\"", "");
+    let uses = |sign: &str| sign.starts_with("we ") && is_dependent(&said, sign);
+    RULE_SIGNS.iter().any(|rule| text::contains_words(&said, rule) && !uses(rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_open_or_asked_is_no_rule() {
+        for said in [
+            "There needs to be a decision on whether we should stick to the old till",
+            "before you close it, clarify that the night till should never be counted",
+            "It should build a list of things we should know whenever the till rings, and read it in the script",
+            "The easiest thing, theoretically, would be to always use the till of the day before",
+        ] {
+            assert!(!is_rule(said), "{said}");
+        }
+        assert!(is_rule("we should never count the night till") && is_rule("from now on, tell me the total first"));
+    }
+}

@@ -1,0 +1,278 @@
+//! Rules about commits, branches and pull requests, and about the language in which something is written.
+
+use super::addressed::without_rules_file;
+use crate::text;
+
+/// Words that say that a sentence holds for this once.
+const ONCE: &[&str] = &[
+    "이번",
+    "일단",
+    "지금",
+    "아직",
+    "여기",
+    " 이 ",
+    "이건",
+    "今回",
+    "一旦",
+    "とりあえず",
+    "今は",
+    "まだ",
+    "ここ",
+    "この",
+    "これ",
+    "this",
+    "these",
+    "the following",
+];
+
+/// Returns whether a short Korean or Japanese sentence in lower case says what is always committed or pushed: "docsはコミットするように".
+pub(super) fn tells_what_is_committed(lower: &str) -> bool {
+    const MAX_CHARS: usize = 48;
+    const ACTIONS: [&str; 9] = [
+        "コミットするように",
+        "コミットしないように",
+        "プッシュするように",
+        "プッシュしないように",
+        "prにするように",
+        "prを出すように",
+        "커밋하도록",
+        "커밋하지 않도록",
+        "푸시하지 않도록",
+    ];
+    const ORDERS: [&str; 5] = ["し", "する", "お願い", "해", "하"];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    let is_short = said.chars().count() <= MAX_CHARS && !said.contains(['?', '？']);
+    is_short
+        && !text::contains_any_words(said, ONCE)
+        && ACTIONS.iter().any(|action| {
+            let Some((before, after)) = said.split_once(action) else { return false };
+            let after = after.trim_start();
+            let is_kind = before.trim_end().ends_with(['は', '은', '는']);
+            is_kind && (after.is_empty() || ORDERS.iter().any(|order| after.starts_with(order)))
+        })
+}
+
+/// Returns whether a short sentence in lower case says in which language something is always written. The topic marker speaks of the
+/// kind, the object marker of one text: "コメントは英語で", "커밋 메시지는 한글로", "PR titles in English".
+pub(super) fn tells_language(lower: &str) -> bool {
+    const MAX_CHARS: usize = 48;
+    const LANGUAGES: [&str; 11] =
+        ["英語", "日本語", "韓国語", "中国語", "영어", "한국어", "한글", "일본어", "중국어", "english", "korean"];
+    const ENDS: [&str; 22] = [
+        "で",
+        "に",
+        "でお願い",
+        "でお願いします",
+        "で書いて",
+        "で書いてください",
+        "で書くように",
+        "にして",
+        "にしてください",
+        "로",
+        "로만",
+        "로 써",
+        "로 써줘",
+        "로 쓰자",
+        "로 작성",
+        "로 작성해",
+        "로 작성해줘",
+        "로 해줘",
+        "로 하자",
+        "로 부탁해",
+        "로 작성하도록",
+        "로 작성해주세요",
+    ];
+    const TEXTS: [&str; 8] =
+        ["pr名", "prタイトル", "コミットメッセージ", "ブランチ名", "pr 제목", "커밋 메시지", "커밋 메세지", "브랜치 이름"];
+    // All that may stand before the language in English: a verb would ask for one text.
+    const KINDS: [&str; 20] = [
+        "titles",
+        "messages",
+        "comments",
+        "commits",
+        "prs",
+        "docs",
+        "descriptions",
+        "names",
+        "bodies",
+        "notes",
+        "all",
+        "the",
+        "and",
+        "pr",
+        "commit",
+        "code",
+        "issue",
+        "branch",
+        "pull",
+        "request",
+    ];
+    const TOPICS: [&str; 16] = [
+        "コメント",
+        "メッセージ",
+        "ドキュメント",
+        "タイトル",
+        "説明",
+        "本文",
+        "名前",
+        "コミット",
+        "주석",
+        "문서",
+        "제목",
+        "설명",
+        "본문",
+        "이름",
+        "커밋",
+        "pr",
+    ];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    if said.chars().count() > MAX_CHARS || text::contains_any_words(&format!(" {said}"), ONCE) {
+        return false;
+    }
+    LANGUAGES.iter().any(|language| {
+        let Some((before, after)) = said.rsplit_once(language) else { return false };
+        if language.is_ascii() {
+            let Some(before) = before.strip_suffix(" in ") else { return false };
+            let is_kind = before.split_whitespace().all(|word| KINDS.contains(&word));
+            return is_kind && matches!(after.trim(), "" | "please");
+        }
+        let before = before.trim_end();
+        let topic = ["は", "は、", "은", "는"].iter().find_map(|marker| before.strip_suffix(marker));
+        let is_topic = topic.is_some_and(|topic| TEXTS.iter().chain(&TOPICS).any(|kind| topic.ends_with(kind)));
+        let is_kind = is_topic || TEXTS.iter().any(|kind| before.ends_with(kind));
+        is_kind && ENDS.contains(&after)
+    })
+}
+
+/// Returns whether a short Korean or Japanese sentence in lower case says how branches, work trees, commits or pull requests are always
+/// dealt with: it ends with "so that …" and asks for nothing beside it, or it says what must not stand in them.
+pub(super) fn tells_working_habit(lower: &str) -> bool {
+    const MAX_CHARS: usize = 40;
+    const RECORDS: [&str; 12] = [
+        "ワークツリー",
+        "worktree",
+        "ブランチ",
+        "コミット",
+        "プルリク",
+        "pr",
+        "プッシュ",
+        "워크트리",
+        "브랜치",
+        "커밋",
+        "풀리퀘",
+        "푸시",
+    ];
+    const PLACES: [&str; 10] = [
+        "コミットメッセージに",
+        "コミットに",
+        "prに",
+        "prの本文に",
+        "ブランチ名に",
+        "커밋 메시지에",
+        "커밋 메세지에",
+        "커밋에",
+        "pr에",
+        "브랜치 이름에",
+    ];
+    const BANS: [&str; 10] = [
+        "入れないで",
+        "入れない",
+        "書かないで",
+        "付けないで",
+        "つけないで",
+        "넣지 마",
+        "넣지마",
+        "쓰지 마",
+        "달지 마",
+        "붙이지 마",
+    ];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    if said.is_ascii() || said.chars().count() > MAX_CHARS || text::contains_any_words(&format!(" {said}"), ONCE) {
+        return false;
+    }
+    let verb = said.strip_suffix("ように").or_else(|| said.strip_suffix("하도록").map(str::trim_end));
+    // "Like" a thing is no order.
+    let is_order = verb.is_some_and(|verb| !verb.ends_with(['の', 'な']));
+    let bans = BANS.iter().any(|ban| said.ends_with(ban)) && text::contains_any(said, &PLACES);
+    bans || (is_order && text::contains_any_words(said, &RECORDS))
+}
+
+/// Returns whether a sentence in lower case says how branches, commits or pull requests are named.
+pub(super) fn is_naming_rule(lower: &str) -> bool {
+    let named = [
+        "branch name",
+        "branch names",
+        "branches",
+        "commit message",
+        "commit messages",
+        "pr title",
+        "pr titles",
+        "브랜치 이름은",
+        "브랜치명은",
+        "커밋 메시지는",
+        "커밋 메세지는",
+        "ブランチ名は",
+        "コミットメッセージは",
+    ];
+    let ways = [
+        "prefix",
+        "start with",
+        "starting with",
+        "in the format",
+        "conventional",
+        "be sure to",
+        "로 ",
+        "으로",
+        "접두",
+        "接頭",
+        "で",
+        "から始",
+    ];
+    let says = |words: &[&str]| text::contains_any_words(lower, words);
+    says(&named) && says(&ways)
+}
+
+/// Returns whether a Korean or Japanese sentence in lower case says how commits or pull requests have to be, and why: the reason holds
+/// for the next ones too.
+pub(super) fn is_reasoned_convention(lower: &str) -> bool {
+    const RECORDS: [&str; 8] = ["pr", "コミット", "ブランチ", "プルリク", "커밋", "브랜치", "풀리퀘", "머지"];
+    const REASONS: [&str; 7] = ["ので", "から、", "ため、", "니까", "므로", "때문에", "어서 "];
+    const DEMANDS: [&str; 9] =
+        ["ように", "ようにして", "べき", "してください", "하도록", "하도록 해줘", "해야 해", "해야 합니다", "맞춰줘"];
+    let end = without_rules_file(lower).trim_end_matches(['.', '。', '!', '！']);
+    text::contains_any(lower, &RECORDS)
+        && text::contains_any(lower, &REASONS)
+        && DEMANDS.iter().any(|demand| end.ends_with(demand))
+}
+
+/// Returns whether a short Korean or Japanese sentence in lower case forbids to record or to publish work unasked or without something:
+/// "勝手にプッシュしないで", "테스트 없이 커밋하지 마".
+pub(super) fn forbids_record(lower: &str) -> bool {
+    const MAX_CHARS: usize = 48;
+    const UNASKED: [&str; 11] =
+        ["勝手に", "無断で", "なしで", "なしに", "せずに", "함부로", "마음대로", "맘대로", "멋대로", "없이", "않고"];
+    const DEEDS: [&str; 14] = [
+        "プッシュ",
+        "コミット",
+        "マージ",
+        "デプロイ",
+        "push",
+        "commit",
+        "merge",
+        "deploy",
+        "푸시",
+        "커밋",
+        "머지",
+        "병합",
+        "배포",
+        "삭제",
+    ];
+    const BANS: [&str; 8] =
+        ["しないで", "しないでください", "するな", "하지 마", "하지마", "하지 마세요", "하지 말아줘", "하지 말 것"];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    let ban = BANS.iter().find_map(|ban| said.strip_suffix(ban));
+    said.chars().count() <= MAX_CHARS
+        && ban.is_some_and(|before| DEEDS.iter().any(|deed| before.trim_end().ends_with(deed)))
+        && text::contains_any(said, &UNASKED)
+        && !text::contains_any_words(&format!(" {said}"), ONCE)
+}

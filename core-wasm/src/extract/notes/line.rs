@@ -1,0 +1,151 @@
+//! The line of one turn: without what is told elsewhere, with the user's words quoted, and with hashes and counts of tests.
+
+use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE, split_quote};
+use crate::extract::requests;
+use crate::extract::results::TurnResult;
+use crate::extract::state::State;
+use crate::extract::statement::Voice;
+use crate::text;
+
+/// The maximum length of a run of tests that is told, in bytes.
+const MAX_RUN_BYTES: usize = 140;
+
+/// The length below which too little would remain of a result, in characters.
+pub(super) const MIN_REST_CHARS: usize = 40;
+
+/// The maximum length of what the user said that is told beside a result, in bytes.
+const MAX_SAID_BYTES: usize = 200;
+
+/// Strips what the user said from the line of a turn, as far as that is told as the request.
+pub(super) fn without_request(state: &State, turn: &TurnResult, line: String) -> String {
+    if turn.asked != state.request && requests::latest(state) != Some(turn.asked.as_str()) {
+        return line;
+    }
+    let Some((said, answer)) = line.split_once(" → ") else { return line };
+    let own = turn.statements.iter().filter(|it| it.voice == Voice::Human);
+    if !own.clone().any(|it| said.starts_with(it.text.as_str())) {
+        return line;
+    }
+    let told = own.filter(|it| turn.asked.contains(it.text.as_str()));
+    let rest = told.fold(said.to_owned(), |said, it| said.replacen(it.text.as_str(), "", 1));
+    let rest = without_gaps(rest);
+    let rest = rest.trim_end_matches([' ', ';']).trim_start_matches([' ', ';', '.']);
+    if rest.is_empty() { answer.to_owned() } else { format!("{rest} → {answer}") }
+}
+
+/// Puts what the user said before the result of a turn into quotation marks.
+pub(super) fn with_quoted_user(turn: &TurnResult, line: String) -> String {
+    let Some((said, rest)) = line.split_once(ARROW) else { return line };
+    let is_users = turn.statements.iter().any(|it| it.voice == Voice::Human && said.starts_with(it.text.as_str()));
+    let said = text::clip(said, MAX_SAID_BYTES);
+    if is_users { format!("{QUOTE}{said}{END_OF_QUOTE}{ARROW}{rest}") } else { line }
+}
+
+/// Puts what the user said before the result of a turn behind it.
+pub(super) fn with_user_behind(line: String) -> String {
+    match split_quote(&line) {
+        Some((said, rest)) => format!("{} ({QUOTE}{said}{END_OF_QUOTE})", rest.trim_end_matches(['.', '。'])),
+        None => line,
+    }
+}
+
+/// Returns the result of a turn without the quoted words of the user before it.
+pub(super) fn without_quote(line: &str) -> &str {
+    split_quote(line).map_or(line, |(_, result)| result)
+}
+
+/// Removes the sentences from a line, unless nothing else would remain of it. What stands behind this label keeps it: it would be said of
+/// the next sentence.
+pub(super) fn without(line: &str, sentences: &[String], label: &str) -> String {
+    let has_label = line.contains(label);
+    let is_labelled = |sentence: &str| has_label && line.contains(&format!("{label}: {sentence}"));
+    let removed = sentences.iter().filter(|sentence| !is_labelled(sentence));
+    let shorter = removed.fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
+    if shorter == line {
+        return shorter;
+    }
+    let shorter = without_gaps(text::one_line(&shorter));
+    let shorter = ["; .", ". ."].iter().find_map(|end| shorter.strip_suffix(end)).unwrap_or(&shorter);
+    let shorter = shorter.trim_matches([' ', ';']).trim_start_matches(". ").trim_start_matches("— ");
+    if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
+}
+
+/// Removes the separators of sentences that are not there any more.
+fn without_gaps(mut line: String) -> String {
+    const GAPS: [(&str, &str); 5] = [("; ; ", "; "), (": ; ", ": "), ("; . ", ". "), (". . ", ". "), (": . ", ": ")];
+    // Of several sentences in a row, their separators remain.
+    while let Some((gap, end)) = GAPS.iter().find(|(gap, _)| line.contains(gap)) {
+        line = line.replace(gap, end);
+    }
+    line
+}
+
+/// Adds to "All tests pass" how many there are, if their last full run reported it, or which were run, if they were only some.
+pub(super) fn with_test_count(state: &State, sentence: &str) -> String {
+    if let Some(run) = state.evidence.some_tests().filter(|run| run.len() <= MAX_RUN_BYTES) {
+        let only = state.labels().only_run.replacen("{}", run, 1);
+        return ["ll tests pass", "모든 테스트 통과", "모든 테스트가 통과"]
+            .iter()
+            .fold(sentence.to_owned(), |sentence, claim| with_note(&sentence, claim, &only));
+    }
+    match state.tests {
+        Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => {
+            ["all", "All"].iter().fold(sentence.to_owned(), |sentence, all| {
+                sentence.replacen(&format!("{all} tests pass"), &format!("{all} {} tests pass", tests.passed), 1)
+            })
+        }
+        _ => sentence.to_owned(),
+    }
+}
+
+/// Adds a note in parentheses to the first claim in a sentence.
+fn with_note(sentence: &str, claim: &str, note: &str) -> String {
+    let Some(at) = sentence.find(claim) else { return sentence.to_owned() };
+    let (before, after) = sentence.split_at(at + claim.len());
+    // "pass" may be only the beginning of a word, and what follows in parentheses says it already.
+    let is_open = after.starts_with(|c: char| c.is_ascii_alphabetic()) || after.trim_start().starts_with('(');
+    if is_open { sentence.to_owned() } else { format!("{before} ({note}){after}") }
+}
+
+/// Writes the hash of a commit before its quoted subject.
+pub(super) fn with_hashes(state: &State, line: &str) -> String {
+    let label = state.labels().committed;
+    state.hashes.iter().fold(line.to_owned(), |line, (subject, hash)| {
+        line.replacen(&format!("{label} \"{subject}\""), &format!("{label} {hash} \"{subject}\""), 1)
+    })
+}
+
+/// Ends the line with a full stop.
+pub(super) fn as_sentence(line: &str) -> String {
+    if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) { line.to_owned() } else { format!("{line}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::statement::statements;
+
+    const BEFORE: &str = "Before the change";
+
+    #[test]
+    fn what_is_told_elsewhere_leaves_no_gap() {
+        let line = |rest: &str| format!("The till rounds the total. {rest}The slip names the shop.");
+        let gone = ["It rings".to_owned(), "It shuts".to_owned()];
+        assert_eq!(without(&line("It rings. It shuts. "), &gone, BEFORE), line(""));
+        assert_eq!(without(&line("Now: It rings; it waits. "), &gone, BEFORE), line("Now: it waits. "));
+        let slip = "The slip names the shop and the hour of the day";
+        assert_eq!(without(&format!("It rings. {slip}"), &gone, BEFORE), slip);
+        let labelled = format!("{BEFORE}: It rings. {slip}");
+        assert_eq!(without(&labelled, &gone, BEFORE), labelled, "the label is of that sentence");
+    }
+
+    #[test]
+    fn the_words_of_the_user_are_quoted_and_stand_behind_the_end() {
+        let said = statements("The drawer is not red.", Voice::Human);
+        let turn = TurnResult { statements: said, edited: true, ..TurnResult::default() };
+        let line = with_quoted_user(&turn, "The drawer is not red. → Painted it.".to_owned());
+        assert_eq!(line, "“The drawer is not red.” → Painted it.");
+        assert_eq!(with_user_behind(line), "Painted it (“The drawer is not red.”)");
+        assert_eq!(with_quoted_user(&turn, "`red` → `blue`".to_owned()), "`red` → `blue`");
+    }
+}

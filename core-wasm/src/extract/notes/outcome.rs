@@ -1,0 +1,310 @@
+//! How the session ended, and what its other turns gave.
+
+use super::given::{Given, has_work};
+use super::line::{
+    MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_test_count, with_user_behind, without_quote,
+    without_request,
+};
+use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE};
+use crate::extract::human;
+use crate::extract::labels::Labels;
+use crate::extract::prose;
+use crate::extract::requests;
+use crate::extract::results::TurnResult;
+use crate::extract::signs;
+use crate::extract::state::State;
+use crate::extract::statement::{Statement, Voice};
+use crate::text;
+
+/// The length below which the end of a session is completed by the work before it, in characters.
+const MIN_END_CHARS: usize = 160;
+
+/// How many of the latest turns that only found something are told of. What is not told of them any more makes no room for earlier ones.
+const MAX_FOUND: usize = 3;
+
+/// The length from which the work before such an end is told before it, in characters, and how many others may stand between the two.
+const MIN_LARGE_CHARS: usize = 240;
+const MAX_SMALL: usize = 2;
+
+/// The length below which it says little, whatever the last turn did.
+const MIN_TELLING_CHARS: usize = 60;
+
+/// The maximum length of the end of a session together with the work before it, in characters.
+const MAX_END_CHARS: usize = 1_300;
+
+/// The maximum length of what a turn was asked, before its result, in bytes.
+const MAX_ASKED_BYTES: usize = 110;
+
+/// What is told of turns, each with the place of its turn.
+type Lines = Vec<(usize, String)>;
+
+/// How a session ended, and what its other turns gave, one line a turn, oldest first.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub end: String,
+    /// The turn that it is of.
+    pub end_of: Option<usize>,
+    /// The results, each with its turn.
+    pub results: Vec<(usize, String, Given)>,
+    /// How many of the results came after the end: answers and proposals since the last work.
+    pub since: usize,
+}
+
+/// Returns how the session ended and what its other turns gave.
+///
+/// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
+/// before it, so the work is added.
+pub(super) fn outcome(state: &State) -> Outcome {
+    let turns = state.results.turns();
+    let (lines, dropped) = state.results.told(state.labels());
+    let lines = lines.into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
+    let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line))).collect();
+    let (mut lines, moved) = with_commits(turns, lines, state.labels().committed);
+    // How it was before a change says nothing without the change, but it is better than no end.
+    let last = lines.len().saturating_sub(1);
+    let mut place = 0..;
+    lines.retain(|(_, line)| place.next() == Some(last) || !line.starts_with(state.labels().before_change));
+    let Some((mut at, mut end)) = lines.pop() else { return Outcome::default() };
+    // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
+    // all that was settled.
+    let is_chat =
+        |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
+    // What the agent said while it was still at work is not how the session ended.
+    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].has_work();
+    while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {
+        let Some(earlier) = lines.pop() else { break };
+        (at, end) = earlier;
+    }
+    // So is what it says to a report of the client after it summed up the work: that is told behind the summary.
+    if let Some(closing) = state.results.closing().filter(|&closing| closing < at && !discusses(&turns[closing])) {
+        let is_report = |at: usize| !turns[at].substantive && !turns[at].edited;
+        let later = lines.iter().rposition(|(of, _)| *of <= closing).map_or(0, |place| place + 1);
+        let is_summed_up = later > 0 && lines[later - 1].0 == closing;
+        if is_summed_up && is_report(at) && lines[later..].iter().all(|(of, _)| is_report(*of)) {
+            let reports: Vec<String> = lines.drain(later..).map(|(_, line)| as_sentence(&line)).collect();
+            let summary = lines.pop().map(|(_, line)| line).unwrap_or_default();
+            end = [vec![as_sentence(&summary)], reports, vec![end]].concat().join(" ");
+            end =
+                end.replace(&format!(". {} \"", state.labels().committed), &format!(". — {} \"", state.labels().committed));
+            at = closing;
+        }
+    }
+    // Nor is what it answers to a last question beside the work, or only proposes: that is told as what came since.
+    let mut since = 0;
+    if let Some(place) = work_before_aside(state, &lines, at) {
+        let mut asides = lines.split_off(place + 1);
+        asides.push((at, end));
+        since = asides.len();
+        (at, end) = lines.pop().unwrap_or_default();
+        end = with_larger_work(turns, &mut lines, at, end, state.labels());
+        lines.extend(asides);
+    } else {
+        end = with_larger_work(turns, &mut lines, at, end, state.labels());
+    }
+    end = with_user_behind(end);
+    let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
+    // In other languages the label is a plain word, too.
+    let label = format!("{} \"", state.labels().committed);
+    let words = end.split(label.as_str()).next().unwrap_or_default();
+    // "Tests pass." does not say of what.
+    let only_checks = || text::sentences(words).iter().all(|said| prose::checked(said).is_some());
+    let says_little = words.chars().count() < MIN_TELLING_CHARS;
+    let is_short = says_little || (words.chars().count() < MIN_END_CHARS && (is_about_recording || only_checks()));
+    // What was committed is the work before it.
+    let is_commit = at + 1 == turns.len() && turns[at].only_commits();
+    let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
+    // What was changed and committed for a request is not the work before it.
+    let has_own_commit = turns[at].edited && turns[at].substantive && end.contains(label.as_str());
+    let before = work_before(turns, &lines, at, &end, state.labels().committed)
+        .filter(|_| !has_own_commit)
+        .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back);
+    if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
+        let work = with_user_behind(lines.remove(place).1);
+        // The line of a turn that says nothing itself is what was committed.
+        let is_message = end.starts_with(state.labels().committed)
+            || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
+        end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
+    }
+    let checked = &turns[turns.len() - 1].checked;
+    if !checked.is_empty()
+        && !signs::only_reports_commit(checked)
+        && !end.contains(checked.as_str())
+        && prose::checked(&end).is_none()
+    {
+        end = format!("{} {checked}", as_sentence(&end));
+    }
+    // That a plan is written is not the end if the user refused it.
+    if let Some(refusal) = state.undone.refusal(state.labels()) {
+        end = format!("{} {refusal}", as_sentence(&end));
+    }
+    let sentence = |line: &str| as_sentence(&with_hashes(state, &with_test_count(state, line)));
+    let given: Vec<Given> = lines.iter().map(|(at, line)| Given::of(state, &turns[*at], line)).collect();
+    let found = lines.iter().zip(&given).filter(|(_, given)| **given == Given::Finding).map(|((at, _), _)| *at);
+    let found: Vec<usize> = found.chain(dropped).collect();
+    let is_late = |at: usize| found.iter().filter(|&&later| later > at).count() < MAX_FOUND;
+    let asides = &lines[lines.len().saturating_sub(since)..];
+    let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
+    let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
+    let results = results.map(|((at, line), given)| match asked_of(state, asked_at(&moved, *at), line) {
+        Some(asked) => (asked_at(&moved, *at), format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
+        None => (asked_at(&moved, *at), sentence(line), given),
+    });
+    Outcome { end: sentence(&end), end_of: Some(at), results: results.collect(), since }
+}
+
+/// Returns the place of the line with the latest deed, if the user only asked about something since then, and nothing was left open.
+/// A question about a fault is of what there is at the end, unless it only wants the fault explained.
+fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Option<usize> {
+    let turns = state.results.turns();
+    let proposes = |turn: &TurnResult| {
+        let says = |it: &Statement| it.voice == Voice::Answer && signs::makes_proposal(&it.text.to_lowercase());
+        !turn.acted && (!state.open_question.is_empty() || turn.statements.iter().any(says))
+    };
+    let is_aside = |at: usize| {
+        let turn = &turns[at];
+        let asked = turn.asked.to_lowercase();
+        // "How can I test it?" asks how, and not for a test.
+        let asks_how = || ["how can ", "how could "].iter().any(|words| asked.starts_with(words)) && !turn.used_tools;
+        let only_answers = || human::only_asks(&turn.asked) || asks_how() || (at + 1 == turns.len() && proposes(turn));
+        !turn.has_work()
+            && !turn.failed
+            && (requests::asks_to_see(&asked) || (only_answers() && !signs::is_problem(&asked)))
+            && !state.results.corrects(at)
+    };
+    let place = lines.iter().rposition(|(of, said)| Given::of(state, &turns[*of], said) != Given::Finding)?;
+    let says = lines[place].1.chars().count() >= MIN_REST_CHARS;
+    let is_work_over = has_work(state) && says && is_aside(at);
+    (is_work_over && lines[place + 1..].iter().all(|(of, _)| is_aside(*of))).then_some(place)
+}
+
+/// Puts the larger work before a small one that ended the session, and before small ones right before it.
+fn with_larger_work(
+    turns: &[TurnResult],
+    lines: &mut Vec<(usize, String)>,
+    at: usize,
+    end: String,
+    labels: &Labels,
+) -> String {
+    let is_work = |at: usize| turns[at].edited && !turns[at].is_taken_back;
+    let is_small = |said: &str| without_quote(said).chars().count() < MIN_END_CHARS;
+    if !is_work(at) || turns[at].committed || !is_small(&end) {
+        return end;
+    }
+    let small = lines.iter().rev().take_while(|(of, said)| is_work(*of) && is_small(said)).count();
+    let Some(place) = lines.len().checked_sub(small + 1).filter(|_| small < MAX_SMALL) else { return end };
+    let (of, work) = &lines[place];
+    let chars: usize = lines[place..].iter().map(|(_, said)| said.chars().count()).sum();
+    if !is_work(*of) || work.chars().count() < MIN_LARGE_CHARS || chars + end.chars().count() > MAX_END_CHARS {
+        return end;
+    }
+    let mut told: Vec<String> = lines.drain(place..).map(|(_, said)| as_sentence(&with_user_behind(said))).collect();
+    told.push(with_user_behind(end));
+    told.join(&format!(" {}: ", labels.then))
+}
+
+/// Returns the place of the line with the work before a chore that says less. What the user only discussed between the two is not how
+/// the session ended, unless the chore's turn did what was discussed and says nothing of it.
+fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: &str, label: &str) -> Option<usize> {
+    let last = lines.len().checked_sub(1)?;
+    if !turns.iter().any(TurnResult::has_work) || turns[lines[last].0].has_work() {
+        return Some(last);
+    }
+    let own = end.split(label).next().unwrap_or_default();
+    let says = |said: &String| said.chars().count() >= MIN_REST_CHARS && prose::checked(said).is_none();
+    if text::sentences(own).iter().any(says) {
+        return None;
+    }
+    if turns[at].edited {
+        return Some(last);
+    }
+    lines.iter().rposition(|(of, _)| turns[*of].has_work()).or(Some(last))
+}
+
+/// Returns what a turn was asked, shortened, if nothing else tells it: what "what is easy is the first" answers.
+fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
+    let turn = &state.results.turns()[at];
+    let asked = turn.asked.as_str();
+    let is_told_elsewhere = asked == state.request || requests::latest(state) == Some(asked);
+    let is_led = line.starts_with(QUOTE);
+    // What was wrong is mended by now, or was only thought to be wrong.
+    let lower = asked.to_lowercase();
+    let is_telling = turn.substantive
+        && !signs::is_problem(&lower)
+        && !signs::is_guess(&lower)
+        && !is_told_elsewhere
+        && !is_led
+        && human::stands_alone(asked)
+        && !human::is_output(asked)
+        && !asked.contains(['[', '{', '|'])
+        && !text::contains_any(asked, &[" // ", " = ", "();"])
+        && !human::speaks_of_recording(asked);
+    is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
+}
+
+/// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed
+/// between the two was not committed, and neither was the work before it if the turn has work of its own. Also returns the turns of such
+/// commits, each with the turn of the work.
+fn with_commits(turns: &[TurnResult], lines: Lines, label: &str) -> (Lines, Vec<(usize, usize)>) {
+    let mut all: Lines = Vec::new();
+    let mut moved: Vec<(usize, usize)> = Vec::new();
+    for (at, line) in lines {
+        let has_room = |place: &usize| all[*place].1.chars().count() + line.chars().count() <= MAX_END_CHARS;
+        let work = all.iter().rposition(|(of, _)| !discusses(&turns[*of])).or(all.len().checked_sub(1));
+        let is_chore = !(turns[at].edited && turns[at].substantive);
+        match work.filter(|_| is_chore && line.starts_with(label)).filter(has_room) {
+            Some(place) => {
+                let (of, work) = all.remove(place);
+                moved.push((at, asked_at(&moved, of)));
+                all.push((at, format!("{} — {line}", as_sentence(&work))));
+            }
+            None => all.push((at, line)),
+        }
+    }
+    (all, moved)
+}
+
+/// Returns the turn in which the work was asked for that a turn committed, given the turns of commits with those of their work.
+fn asked_at(moved: &[(usize, usize)], at: usize) -> usize {
+    moved.iter().find(|(commit, _)| *commit == at).map_or(at, |(_, work)| *work)
+}
+
+/// Returns whether a turn only answered a question. Commands change something, too.
+fn discusses(turn: &TurnResult) -> bool {
+    !turn.has_work() && !turn.used_tools && human::only_asks(&turn.asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels::labels;
+    use crate::text::Language;
+
+    fn turn(edited: bool) -> TurnResult {
+        TurnResult { edited, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn a_small_change_stands_behind_the_work_before_it() {
+        let large = "The till adds the tax and rounds the total. ".repeat(8);
+        let told = |before: &str, edited: bool| {
+            let turns = [turn(true), turn(edited)];
+            let mut lines = vec![(0, before.to_owned())];
+            with_larger_work(&turns, &mut lines, 1, "Renamed the drawer.".to_owned(), labels(Language::English))
+        };
+        assert_eq!(told(large.trim(), true), format!("{} Then: Renamed the drawer.", large.trim()));
+        assert_eq!(told("It rings.", true), "Renamed the drawer.", "the work before it is small, too");
+        assert_eq!(told(&large, false), "Renamed the drawer.");
+    }
+
+    #[test]
+    fn a_commit_of_own_work_stays_with_its_request() {
+        let own = TurnResult { substantive: true, ..turn(true) };
+        let lines = || vec![(0, "Painted the drawer".to_owned()), (1, "committed as \"Fold the slip\"".to_owned())];
+        let (all, moved) = with_commits(&[turn(true), own], lines(), "committed as");
+        assert_eq!((all, moved), (lines(), Vec::new()));
+        let (all, moved) = with_commits(&[turn(true), turn(false)], lines(), "committed as");
+        assert_eq!(all, [(1, "Painted the drawer. — committed as \"Fold the slip\"".to_owned())]);
+        assert_eq!(moved, [(1, 0)]);
+        assert_eq!((asked_at(&moved, 1), asked_at(&moved, 2)), (0, 2));
+    }
+}

@@ -1,0 +1,194 @@
+//! Tests of what a session leaves undone.
+
+use super::super::labels::labels;
+use super::*;
+use crate::text::Language;
+
+fn items(undone: &Undone) -> Vec<String> {
+    undone.items("the first request", labels(Language::English))
+}
+
+#[test]
+fn a_command_of_the_client_is_no_request() {
+    assert!(is_client_command("/clear") && is_client_command("/model"));
+    assert!(!is_client_command("/srv/shop") && !is_client_command("/review the till") && !is_client_command("clear"));
+}
+
+#[test]
+fn changes_are_committed_and_pushed() {
+    let state = |undone: &Undone| undone.commit_state(&["a.ts"], labels(Language::English));
+    let mut undone = Undone::default();
+    assert_eq!(state(&undone), "");
+    undone.file_changed("a.ts");
+    assert_eq!(state(&undone), "not committed");
+    undone.committed(false);
+    assert_eq!(state(&undone), "committed, not pushed");
+    undone.remotes_named("git remote -v", "");
+    assert_eq!(state(&undone), "", "there is nowhere to push to");
+    undone.remotes_named("git remote add origin /srv/shop.git", "");
+    undone.command_passed("git commit -m \"$(cat <<'EOF'\nGive git another push path\nEOF\n)\"");
+    assert_eq!(undone.push(), Push::Missing, "a message that speaks of pushing");
+    undone.command_passed("git status && git push -u origin main");
+    assert_eq!(state(&undone), "");
+    undone.file_changed("a.ts");
+    assert_eq!(state(&undone), "changed after the last commit, not committed");
+    undone.found_clean();
+    assert_eq!(state(&undone), "");
+}
+
+#[test]
+fn what_somebody_else_committed_is_not_to_be_committed() {
+    let mut undone = Undone::default();
+    undone.file_changed("a.ts");
+    undone.file_changed("b.ts");
+    let listed = |modified: &[&str]| {
+        let modified = modified.iter().map(|path| (*path).to_owned()).collect();
+        Listed { modified, is_whole: true, ..Listed::default() }
+    };
+    let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], labels(Language::English));
+    undone.git_listed(&listed(&["a.ts", "b.ts"]), |_| false);
+    assert_eq!(state(&undone), "not committed");
+    undone.git_listed(&listed(&["b.ts"]), |_| false);
+    assert_eq!(state(&undone), "not committed: `b.ts`");
+    undone.file_changed("a.ts");
+    assert_eq!(state(&undone), "not committed");
+}
+
+#[test]
+fn a_check_by_hand_that_nobody_made() {
+    let plan = "# Plan: badge\n\n## Steps\n1. Open the file in the browser\n\n## Verification\n\n1. `bun run test` passes\n2. \
+                Manual: run `bun run dev` and open the summary\n";
+    let mut undone = Undone::default();
+    undone.plan_accepted(plan);
+    assert!(items(&undone).is_empty(), "nothing was changed yet");
+    undone.committed(false);
+    assert_eq!(items(&undone), ["Planned, but not checked: Manual: run `bun run dev` and open the summary"]);
+    undone.command_passed("bun run dev &");
+    assert!(items(&undone).is_empty());
+    undone.plan_accepted("## Verification\n\n- File: `src/manual_commit.go` is formatted\n");
+    assert!(items(&undone).is_empty(), "a name is no check by hand");
+}
+
+#[test]
+fn what_is_not_to_be_needs_no_check() {
+    let plan = "## Verification\n\n- Manual test: `till drawer open` opens the drawer\n";
+    let mut undone = Undone::default();
+    undone.plan_accepted(plan);
+    undone.file_changed("a.ts");
+    undone.ruled_out("let's not add colours to the cart");
+    assert_eq!(items(&undone).len(), 1);
+    undone.ruled_out("let's not open the drawer from the command line, it's unnecessary");
+    assert!(items(&undone).is_empty());
+}
+
+#[test]
+fn what_must_hold_is_told_and_not_the_way_to_it() {
+    let plan = "## Verification\n\n1. Open the cart in the browser\n2. Click \"Pay\"\n3. Verify the total has two decimals\n\
+                4. Confirm that the button is grey\n5. Verify all unit tests pass\n";
+    let mut undone = Undone::default();
+    undone.plan_accepted(plan);
+    undone.file_changed("a.ts");
+    assert_eq!(
+        items(&undone),
+        ["Planned, but not checked: Verify the total has two decimals; Confirm that the button is grey"]
+    );
+    undone.looked();
+    assert!(items(&undone).is_empty());
+    undone.plan_accepted("## Verification\n\n- Verify the total has two decimals\n");
+    assert!(items(&undone).is_empty(), "nothing says that it is checked by hand");
+}
+
+#[test]
+fn what_somebody_else_pushed_is_not_to_commit() {
+    let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], labels(Language::English));
+    let mut undone = Undone::default();
+    undone.file_changed("a.ts");
+    undone.file_changed("b.ts");
+    assert_eq!(state(&undone), "not committed");
+    undone.pushed_by_others();
+    assert_eq!(state(&undone), "");
+    undone.file_changed("b.ts");
+    assert_eq!(state(&undone), "not committed: `b.ts`");
+    undone.committed(false);
+    undone.file_changed("a.ts");
+    undone.pushed_by_others();
+    assert!(state(&undone).contains("not committed: `a.ts`"), "{}", state(&undone));
+}
+
+#[test]
+fn a_plan_is_the_answer_to_its_request() {
+    let mut undone = Undone::default();
+    undone.asked("round the total");
+    undone.plan_written("plan.md");
+    undone.plan_refused("Round it");
+    assert!(!undone.is_unanswered("round the total") && items(&undone).len() == 1);
+    undone.asked("print the slip");
+    assert!(undone.is_unanswered("print the slip") && items(&undone).len() == 2);
+}
+
+#[test]
+fn a_pull_request_says_which_checks_were_made() {
+    let mut undone = Undone::default();
+    undone.plan_accepted("## Verification\n\n1. Open the cart in the browser\n2. Confirm that the button is grey\n");
+    undone.committed(false);
+    undone.pull_request_described("- [x] All tests pass", None);
+    assert_eq!(items(&undone), ["Planned, but not checked: Confirm that the button is grey"]);
+    undone.pull_request_described("- [x] The button is grey\n- [ ] Manual: pay with the night till", Some(7));
+    assert_eq!(items(&undone), ["Planned, but not checked: Manual: pay with the night till"]);
+    undone.pull_request_merged(6);
+    assert_eq!(items(&undone).len(), 1);
+    undone.pull_request_merged(7);
+    assert!(items(&undone).is_empty(), "whoever merged it did without the check");
+    undone.pull_request_described("- [ ] Manual: pay\n- [ ] Verify the receipt after merge", Some(7));
+    undone.pull_request_merged(7);
+    assert_eq!(items(&undone), ["Planned, but not checked: Verify the receipt after merge"]);
+    let for_reviewers = "## レビュー観点\n- [ ] 税率は一つでよいか\n## Test plan\n- [ ] Manual: pay with the night till";
+    undone.pull_request_described(for_reviewers, Some(8));
+    assert_eq!(items(&undone), ["Planned, but not checked: Manual: pay with the night till"]);
+}
+
+#[test]
+fn an_interruption_is_no_silence() {
+    let mut undone = Undone::default();
+    undone.asked("the first request");
+    undone.interrupted();
+    assert_eq!(items(&undone), ["Interrupted by the user; nothing changed"]);
+    undone.file_changed("a.ts");
+    assert_eq!(items(&undone), ["Interrupted by the user"]);
+    undone.asked("go on");
+    assert_eq!(items(&undone), ["Request without an answer: go on"]);
+}
+
+#[test]
+fn a_plan_that_is_written_anew_is_not_the_refused_one() {
+    let mut undone = Undone::default();
+    undone.plan_refused("Move the guide");
+    undone.plan_written("/home/u/.claude/plans/guide.md");
+    assert_eq!(items(&undone), ["A plan is written and not accepted yet: `/home/u/.claude/plans/guide.md`"]);
+    undone.plan_accepted("# Move the guide");
+    undone.asked("/compact");
+    assert!(items(&undone).is_empty());
+}
+
+#[test]
+fn checks_that_the_user_stopped() {
+    let mut undone = Undone::default();
+    undone.run_refused("npm run test:e2e 2>&1");
+    undone.run_refused("git push");
+    assert_eq!(items(&undone), ["Not run, because the user stopped it: `npm run test:e2e`"]);
+    undone.command_ran("npm run test:e2e");
+    assert!(items(&undone).is_empty());
+}
+
+#[test]
+fn a_refused_plan_and_an_open_request() {
+    let mut undone = Undone::default();
+    undone.plan_refused("Move the guide");
+    undone.asked("why is it slow?");
+    assert_eq!(items(&undone), ["Request without an answer: why is it slow?", "The plan \"Move the guide\" was refused"]);
+    undone.asked("the first request");
+    undone.file_changed("a.ts");
+    assert_eq!(items(&undone), ["Begun, and not known to be finished"]);
+    undone.asked("");
+    assert!(items(&undone).is_empty());
+}

@@ -1,0 +1,19 @@
+//! Text utilities that respect character boundaries.
+
+mod case;
+mod cut;
+mod features;
+mod find;
+mod language;
+mod line;
+mod markdown;
+mod sentences;
+
+pub(crate) use case::{capitalized, lower, strip_apostrophes};
+pub(crate) use cut::{clip, clip_block, head, tail, utf16_len, width};
+pub(crate) use features::{Features, features, hash, hash_of_lower, similarity};
+pub(crate) use find::{Searched, contains, contains_any, contains_any_words, contains_words, rfind, starts_with_words};
+pub(crate) use language::{Language, language};
+pub(crate) use line::{one_line, quoted, without_codes};
+pub(crate) use markdown::{plain, prose_lines};
+pub(crate) use sentences::{first_sentence, sentences, typed_sentences};
