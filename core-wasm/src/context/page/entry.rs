@@ -262,10 +262,9 @@ impl Entry {
         self.weight = self.weight.max(entry.weight);
         if let Some(short) = &mut self.short
             && short.whole_weight.is_some()
+            && !has_most(&text::features(&short.text), &text::features(&entry.text))
         {
-            if !has_most(&text::features(&short.text), &text::features(&entry.text)) {
-                short.whole_weight = None;
-            }
+            short.whole_weight = None;
         }
     }
 

@@ -39,6 +39,21 @@ const TEST_FILES: [&str; 5] = [".test.", ".spec.", "_test.", "/tests/", "test_"]
 /// Openings of headings above the tests that were written.
 const TESTS: [&str; 5] = ["test", "new test", "테스트", "テスト", "测试"];
 
+/// Returns whether the agent said on the way how it was, which its answer tells otherwise.
+fn is_way(it: &Statement, turn: &TurnResult) -> bool {
+    let lower = it.text.to_lowercase();
+    let is_past = it.is_before_edit || (turn.edited && it.form == Form::Sentence && !standing::is_deed(&lower));
+    is_past && it.voice == Voice::Work && prose::signs(&lower).0 < MIN_CAUSE && !signs::tells_limit(&lower)
+}
+
+/// Returns whether an entry of a list speaks of a file with tests, or stands below the heading of such a file or of tests.
+fn is_of_test_file(it: &Statement) -> bool {
+    let opening = it.text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let heading = it.heading.to_lowercase();
+    let is_file = |said: &str| text::contains_any(said, &TEST_FILES);
+    it.form == Form::Item && (is_file(&opening) || is_file(&heading) || TESTS.iter().any(|word| heading.starts_with(word)))
+}
+
 /// Returns whether a request speaks of tests: what they are is a part of the answer.
 fn asks_for_tests(asked: &str) -> bool {
     const WORDS: [&str; 7] = ["test", "tests", "testing", "coverage", "테스트", "テスト", "测试"];
@@ -90,8 +105,6 @@ impl Results {
     /// Leaves out what others tell better: how it was before a change that the answer tells, the body of a commit, and what the
     /// agent said beside it, where the work that it contains was told in words.
     pub(super) fn without_records(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
-        let chars = |places: &[Place]| -> usize { places.iter().map(|place| statement(place).text.chars().count()).sum() };
         let mut told = 0;
         let mut dropped: Vec<Place> = Vec::new();
         for (at, turn) in self.turns.iter().enumerate() {
@@ -99,91 +112,32 @@ impl Results {
                 let is_of = |&&(of, number): &&Place| of == at && voices.contains(&turn.statements[number].voice);
                 chosen.iter().filter(is_of).copied().collect()
             };
-            let words = of_turn(&[Voice::Work, Voice::Answer]);
-            if chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
-                // The answer says how it is, and what the agent said on the way how it was.
-                let is_way = |place: &&Place| {
-                    let it = statement(place);
-                    let lower = it.text.to_lowercase();
-                    let is_past =
-                        it.is_before_edit || (turn.edited && it.form == Form::Sentence && !standing::is_deed(&lower));
-                    is_past && it.voice == Voice::Work && prose::signs(&lower).0 < MIN_CAUSE && !signs::tells_limit(&lower)
-                };
-                dropped.extend(words.iter().filter(is_way));
+            let (words, commit) = (of_turn(&[Voice::Work, Voice::Answer]), of_turn(&[Voice::Commit]));
+            if self.chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
+                dropped.extend(words.iter().filter(|place| is_way(self.statement(**place), turn)));
             }
-            let bare_tests = bare_tests(at, turn);
-            // The list of files tells the tests that were written, and their run what they say.
-            let is_of_test = |place: &&Place| {
-                let it = statement(place);
-                let opening = it.text.split_whitespace().next().unwrap_or_default().to_lowercase();
-                let heading = it.heading.to_lowercase();
-                let is_file = |said: &str| text::contains_any(said, &TEST_FILES);
-                let is_list = TESTS.iter().any(|word| heading.starts_with(word));
-                let is_of_file = it.form == Form::Item && (is_file(&opening) || is_file(&heading) || is_list);
-                let is_asked = asks_for_tests(&turn.asked);
-                it.voice == Voice::Answer && ((is_of_file && !is_asked) || bare_tests.contains(place))
-            };
-            // What stands behind an entry speaks of it.
-            let goes_on = |place: &&Place| {
-                let behind =
-                    |number: usize| is_of_test(&&(at, number)) && statement(place).follows(&turn.statements[number]);
-                place.1.checked_sub(1).is_some_and(behind)
-            };
-            // That all pass says nothing of what was done.
-            let says = |place: &Place| {
-                let said = &statement(place).text;
-                !is_of_test(&place) && !is_lead(said) && !prose::is_filler(said) && prose::checked(said).is_none()
-            };
-            let of_tests: Vec<Place> = words.iter().filter(|place| is_of_test(place) || goes_on(place)).copied().collect();
-            // Where most of the work was on tests, or all that is listed, they are what was done.
-            let is_most = of_tests.len() >= MIN_BARE_TESTS && 2 * chars(&of_tests) > chars(&words);
-            let is_of_file = |place: &Place| {
-                let it = statement(place);
-                it.form == Form::Item && [&it.text, &it.heading].iter().any(|said| prose::file_in(said).is_some())
-            };
-            let is_all = of_tests.iter().all(|place| text::contains_any(&statement(place).heading, &TEST_FILES))
-                && !words.iter().any(|place| !of_tests.contains(place) && is_of_file(place));
-            let is_work_on_tests = (is_most || is_all) && !of_tests.iter().all(|place| bare_tests.contains(place));
-            if words.iter().any(says) && !is_work_on_tests {
-                dropped.extend(of_tests);
-            }
+            dropped.extend(self.tests_beside_work(at, &words));
             let is_record = turn.is_chore || turn.prompt_chars <= MAX_CHORE_CHARS;
             if turn.only_commits() && is_record && told >= MIN_TOLD_CHARS {
                 // What is still open, or failed, is told nowhere else.
                 let is_done = |place: &&Place| {
-                    let lower = statement(place).text.to_lowercase();
+                    let lower = self.statement(**place).text.to_lowercase();
                     !signs::is_open_state(&lower) && !signs::is_problem(&lower)
                 };
                 dropped.extend(words.iter().filter(is_done));
             } else {
-                // "Commit this" may need a repair first. What its answer repeats of the work was told.
-                let named: Vec<u32> = chosen
-                    .iter()
-                    .filter(|&&(of, _)| of < at)
-                    .map(statement)
-                    .flat_map(|it| [statement::names(&it.text), statement::names(&it.heading)].concat())
-                    .collect();
-                let is_told_before = |place: &&Place| {
-                    let own = statement::names(&statement(place).text);
-                    let again = own.iter().filter(|name| named.contains(name)).count();
-                    // What was done in a file is told where it was done.
-                    let file = prose::file_in(&statement(place).text).map(|file| statement::names(&file));
-                    let is_of_file = file.is_some_and(|file| file.iter().any(|name| named.contains(name)));
-                    is_of_file || (!own.is_empty() && share(again, own.len()) >= REPEATED)
-                };
                 if turn.is_chore && turn.committed {
-                    dropped.extend(words.iter().filter(is_told_before));
+                    dropped.extend(self.told_before(at, &words, &chosen));
                 }
-                told += chars(&words);
+                told += self.chars(&words);
             }
             if turn.committed {
-                let is_body = |place: &&Place| statement(place).place > 0;
                 if told >= MIN_TOLD_CHARS {
-                    dropped.extend(of_turn(&[Voice::Commit]).iter().filter(is_body));
+                    dropped.extend(commit.iter().filter(|place| self.statement(**place).place > 0));
                 }
-                if !of_turn(&[Voice::Commit]).is_empty() {
+                if !commit.is_empty() {
                     let is_report = |place: &&Place| {
-                        let said = &statement(place).text;
+                        let said = &self.statement(**place).text;
                         signs::only_reports_commit(said) || signs::is_about_committing(&said.to_lowercase())
                     };
                     dropped.extend(words.iter().filter(is_report));
@@ -193,6 +147,68 @@ impl Results {
         }
         chosen.retain(|place| !dropped.contains(place));
         chosen
+    }
+
+    fn statement(&self, (turn, number): Place) -> &Statement {
+        &self.turns[turn].statements[number]
+    }
+
+    /// Returns the length of what is told at some places, in characters.
+    fn chars(&self, places: &[Place]) -> usize {
+        places.iter().map(|place| self.statement(*place).text.chars().count()).sum()
+    }
+
+    /// Returns which of a turn's words list tests beside other work: the list of files tells the tests that were written, and their run
+    /// what they say. Where most of the work was on tests, or all that is listed, they are what was done.
+    fn tests_beside_work(&self, at: usize, words: &[Place]) -> Vec<Place> {
+        let turn = &self.turns[at];
+        let bare_tests = bare_tests(at, turn);
+        let is_asked = asks_for_tests(&turn.asked);
+        let is_of_test = |place: Place| {
+            let it = self.statement(place);
+            it.voice == Voice::Answer && ((is_of_test_file(it) && !is_asked) || bare_tests.contains(&place))
+        };
+        // What stands behind an entry speaks of it.
+        let goes_on = |place: Place| {
+            let follows =
+                |number: usize| is_of_test((at, number)) && self.statement(place).follows(&turn.statements[number]);
+            place.1.checked_sub(1).is_some_and(follows)
+        };
+        // That all pass says nothing of what was done.
+        let says = |place: &Place| {
+            let said = &self.statement(*place).text;
+            !is_of_test(*place) && !is_lead(said) && !prose::is_filler(said) && prose::checked(said).is_none()
+        };
+        let of_tests: Vec<Place> = words.iter().copied().filter(|place| is_of_test(*place) || goes_on(*place)).collect();
+        let is_most = of_tests.len() >= MIN_BARE_TESTS && 2 * self.chars(&of_tests) > self.chars(words);
+        let is_of_file = |place: &Place| {
+            let it = self.statement(*place);
+            it.form == Form::Item && [&it.text, &it.heading].iter().any(|said| prose::file_in(said).is_some())
+        };
+        let is_all = of_tests.iter().all(|place| text::contains_any(&self.statement(*place).heading, &TEST_FILES))
+            && !words.iter().any(|place| !of_tests.contains(place) && is_of_file(place));
+        let is_work_on_tests = (is_most || is_all) && !of_tests.iter().all(|place| bare_tests.contains(place));
+        if words.iter().any(says) && !is_work_on_tests { of_tests } else { Vec::new() }
+    }
+
+    /// Returns which of a turn's words repeat what was chosen of earlier turns: "commit this" may need a repair first.
+    fn told_before(&self, at: usize, words: &[Place], chosen: &[Place]) -> Vec<Place> {
+        let named: Vec<u32> = chosen
+            .iter()
+            .filter(|&&(of, _)| of < at)
+            .map(|place| self.statement(*place))
+            .flat_map(|it| [statement::names(&it.text), statement::names(&it.heading)].concat())
+            .collect();
+        let is_told_before = |place: &&Place| {
+            let said = &self.statement(**place).text;
+            let own = statement::names(said);
+            let again = own.iter().filter(|name| named.contains(name)).count();
+            // What was done in a file is told where it was done.
+            let file = prose::file_in(said).map(|file| statement::names(&file));
+            let is_of_file = file.is_some_and(|file| file.iter().any(|name| named.contains(name)));
+            is_of_file || (!own.is_empty() && share(again, own.len()) >= REPEATED)
+        };
+        words.iter().filter(is_told_before).copied().collect()
     }
 
     /// Adds the body of a commit where no answer tells the work that it contains. If it says enough, what the agent said before its last

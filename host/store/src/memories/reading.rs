@@ -1,30 +1,15 @@
 //! Reads memories, what applies to a project as a whole, and how much is stored.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use throughline_model::contract::{Draft, Memory, SessionNotes};
+use throughline_model::contract::{Memory, SessionNotes};
 use throughline_model::project::Project;
 
 use super::filter::MemoryFilter;
-use super::record::{COLUMNS, MemoryRecord, found_from_row};
+use super::record::{COLUMNS, Knowledge, MemoryRecord, found_from_row};
 use crate::{Result, Store, digests, from_json_or_default, projects, time_from_sql};
 
 /// Kinds that apply to the project as a whole; the view `project_knowledge` lists them.
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
-
-/// A memory that applies to a project as a whole.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Knowledge {
-    /// The kind: `convention`, `preference`, `architecture`, `pattern`, …
-    pub kind: String,
-    /// The file that it is about.
-    pub file: Option<String>,
-    /// One line.
-    pub content: String,
-    /// 0 to 1.
-    pub importance: f32,
-    /// When it was learned.
-    pub updated: u64,
-}
 
 /// How much is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -212,17 +197,4 @@ pub(crate) fn count_kinds(conn: &Connection, condition: &str, number: Option<i64
     );
     let count = |row: &Row<'_>| Ok((row.get(0)?, time_from_sql(row.get(1)?)));
     conn.prepare_cached(&sql)?.query_map([number], count)?.collect()
-}
-
-/// Reads a memory's texts for indexing it again.
-pub(crate) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<Draft> {
-    conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
-        Ok(Draft {
-            title: row.get(0)?,
-            content: row.get(1)?,
-            keywords: from_json_or_default(&row.get::<_, String>(2)?),
-            files: from_json_or_default(&row.get::<_, String>(3)?),
-            ..Default::default()
-        })
-    })
 }

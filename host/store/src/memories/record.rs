@@ -1,7 +1,7 @@
 //! A memory as a row.
 
-use rusqlite::Row;
-use throughline_model::contract::Memory;
+use rusqlite::{Connection, Row};
+use throughline_model::contract::{Draft, Memory};
 use throughline_model::said_by;
 
 use crate::{from_json_or_default, time_from_sql};
@@ -62,4 +62,32 @@ pub(super) fn found_from_row(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
         line_uuid: row.get(15)?,
         digest: row.get(16)?,
     })
+}
+
+/// Reads a memory's texts for indexing it again.
+pub(crate) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<Draft> {
+    conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
+        Ok(Draft {
+            title: row.get(0)?,
+            content: row.get(1)?,
+            keywords: from_json_or_default(&row.get::<_, String>(2)?),
+            files: from_json_or_default(&row.get::<_, String>(3)?),
+            ..Default::default()
+        })
+    })
+}
+
+/// A memory that applies to a project as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Knowledge {
+    /// The kind: `convention`, `preference`, `architecture`, `pattern`, …
+    pub kind: String,
+    /// The file that it is about.
+    pub file: Option<String>,
+    /// One line.
+    pub content: String,
+    /// 0 to 1.
+    pub importance: f32,
+    /// When it was learned.
+    pub updated: u64,
 }

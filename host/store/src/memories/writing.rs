@@ -1,15 +1,61 @@
-//! Removes memories: those that a person deletes, those that a session takes back, and those that nobody uses.
+//! Stores drafts, as new memories or as occurrences of known ones, and takes them back.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use throughline_model::contract::{Memory, SessionNotes};
+use throughline_model::contract::{Draft, Memory};
+use throughline_model::project::Project;
+use throughline_model::redacted::Redacted;
+use throughline_model::said_by::{self, SaidBy};
 
-use super::occurrences::{is_only_occurrence, recount};
+use super::hash::content_hash;
+use super::occurrences::{is_only_occurrence, recount, seen};
 use super::record::{COLUMNS, from_row};
+use super::rows::{OWN_POLICY, change_attributes, insert};
+use super::session_notes::forget_in_notes;
 use crate::forgotten::{Fate, Forgotten};
 use crate::index::unindex;
-use crate::{Result, Store, digests, from_json_or_default, json, sharing, time};
+use crate::{Result, Store, digests, marks, projects, sharing, time};
+
+/// The outcome of storing a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PutOutcome {
+    /// A new memory was stored.
+    Stored,
+    /// The same content was known from elsewhere.
+    NewOccurrence,
+    /// This occurrence was known already.
+    Known,
+    /// The user deleted this content; it stays deleted.
+    Forgotten,
+}
 
 impl Store {
+    /// Stores a memory that no policy made. Returns the outcome and its identifier, which is `None` if it was
+    /// permanently deleted.
+    pub fn save_memory(
+        &mut self,
+        project: &Project,
+        session: &str,
+        draft: &Redacted<Draft>,
+        now: u64,
+    ) -> Result<(PutOutcome, Option<String>)> {
+        let draft: &Draft = draft;
+        self.write(|tx| {
+            projects::put(tx, project, now)?;
+            // All memories without a session share one session name, in which a key names one memory, so include the
+            // project.
+            let key = draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, content_hash(draft).hex(16)));
+            let put = put(tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, OWN_POLICY, now)?;
+            let id = tx
+                .query_row(
+                    "SELECT id FROM memories WHERE project_id = ?1 AND content_hash = ?2",
+                    params![project.id, content_hash(draft)],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            Ok((put, id))
+        })
+    }
+
     /// Permanently deletes a memory, so that reading the transcript again does not bring it back. Deleting a digest
     /// deletes its sources too, because the user does not want to see their content again.
     pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
@@ -69,6 +115,90 @@ impl Store {
     }
 }
 
+/// Returns whether the user deleted what a draft says.
+pub(crate) fn is_forgotten(tx: &Connection, project: &str, draft: &Draft) -> rusqlite::Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+        .exists(params![project, content_hash(draft)])
+}
+
+/// Stores a draft, or adds an occurrence to the memory that has its content.
+pub(crate) fn put(
+    tx: &Connection,
+    project: &str,
+    session: &str,
+    draft: &Draft,
+    policy: (&str, &str),
+    now: u64,
+) -> rusqlite::Result<PutOutcome> {
+    let hash = content_hash(draft);
+    let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hash.hex(8)));
+    let known: Option<i64> = tx
+        .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
+        .query_row(params![project, hash], |row| row.get(0))
+        .optional()?;
+    let before: Option<i64> = tx
+        .prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?
+        .query_row([session, &key], |row| row.get(0))
+        .optional()?;
+    if let Some(memory) = before.filter(|_| before == known) {
+        // The same content from the same place; the time may have changed with the session.
+        tx.prepare_cached("UPDATE sightings SET line_uuid = ?3, at = ?4 WHERE session_id = ?1 AND key = ?2")?
+            .execute(params![session, key, draft.origin.line_uuid, draft.origin.at.map(time)])?;
+        recount(tx, memory)?;
+        raise_said_by(tx, memory, draft)?;
+        return Ok(PutOutcome::Known);
+    }
+    // A memory that replaces a shared or a pinned one is shared or pinned too.
+    let is_shared = before.map_or(Ok(false), |before| sharing::is_shared(tx, before))?;
+    let mut pinned_at = None;
+    if let Some(before) = before {
+        if is_only_occurrence(tx, before)? {
+            pinned_at = marks::of(tx, before)?.pinned_at;
+            marks::set_pinned(tx, before, None)?;
+        }
+        retract(tx, session, &key)?;
+    }
+    let created = draft.origin.at.unwrap_or(now);
+    let (memory, put) = if let Some(memory) = known {
+        raise_said_by(tx, memory, draft)?;
+        (memory, PutOutcome::NewOccurrence)
+    } else {
+        if is_forgotten(tx, project, draft)? {
+            return Ok(PutOutcome::Forgotten);
+        }
+        (insert(tx, project, session, draft, hash, None, policy, created)?.0, PutOutcome::Stored)
+    };
+    tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
+    // A new memory was stored with the count of its one occurrence.
+    if put == PutOutcome::NewOccurrence {
+        let before = seen(tx, memory)?;
+        recount(tx, memory)?;
+        // An old memory became useful again. The copy of a line in a forked session is the same occurrence and restores
+        // nothing.
+        if seen(tx, memory)? > before {
+            digests::revive(tx, memory, Some(draft))?;
+        }
+    }
+    if is_shared {
+        sharing::share(tx, memory, now)?;
+    }
+    if pinned_at.is_some() {
+        marks::set_pinned(tx, memory, pinned_at)?;
+    }
+    Ok(put)
+}
+
+/// Records a more trusted speaker of a memory, or its speaker if there was none.
+fn raise_said_by(tx: &Connection, memory: i64, draft: &Draft) -> rusqlite::Result<()> {
+    let Some(said_by) = SaidBy::of(&draft.attributes) else { return Ok(()) };
+    change_attributes(tx, memory, |attributes| {
+        if SaidBy::of_stored(attributes) < Some(said_by) {
+            said_by::set(attributes, Some(said_by));
+        }
+    })
+}
+
 /// Deletes a memory and returns it.
 pub(crate) fn delete(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Option<Memory>> {
     let found = tx
@@ -84,43 +214,6 @@ pub(crate) fn delete(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Op
         remove(tx, rowid)?;
     }
     Ok(Some(memory))
-}
-
-/// Removes a memory from the notes of the sessions that learned it; otherwise the agent would still see it there.
-pub(crate) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    let (title, content): (String, String) =
-        tx.query_row("SELECT title, content FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let sessions: Vec<(String, String)> = tx
-        .prepare(
-            "SELECT session_id, notes FROM session_context
-             WHERE session_id IN (SELECT session_id FROM sightings WHERE memory = ?1)",
-        )?
-        .query_map([rowid], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (session, notes) in sessions {
-        let mut notes: SessionNotes = from_json_or_default(&notes);
-        drop_from_notes(&mut notes, &title, &content);
-        tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&notes)])?;
-    }
-    Ok(())
-}
-
-/// Removes from notes what a memory with this title and content says.
-pub(crate) fn drop_from_notes(notes: &mut SessionNotes, title: &str, content: &str) {
-    let kept = |text: &String| text.trim() != title.trim() && text.trim() != content.trim();
-    // The memory of a decision begins with what was chosen, followed by the reason and the rejected options.
-    notes.decisions.retain(|decision| kept(&decision.what) && !begins(content, &decision.what));
-    notes.discoveries.retain(|discovery| kept(&discovery.insight) && !begins(content, &discovery.insight));
-    for list in [&mut notes.learnings, &mut notes.preferences, &mut notes.errors, &mut notes.blockers] {
-        list.retain(kept);
-    }
-    for list in [&mut notes.done, &mut notes.current, &mut notes.pending] {
-        list.retain(kept);
-    }
-}
-
-fn begins(content: &str, text: &str) -> bool {
-    !text.trim().is_empty() && content.trim_start().starts_with(text.trim())
 }
 
 /// Takes back what a session learned under `key`, and removes the memory if that was its only occurrence. What a person
