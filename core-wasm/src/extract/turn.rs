@@ -3,6 +3,8 @@
 //!
 //! Command outputs, file contents and edits are left out: they would make the turn harder to find.
 
+mod teammates;
+
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,7 @@ use super::statement::{self, Form, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
 use crate::text;
+use teammates::Status;
 
 /// The maximum length of the prompt's first line, which the host records as an event, in characters.
 const MAX_ASKED_CHARS: usize = 300;
@@ -159,6 +162,9 @@ pub(super) struct Turn {
     /// What the user said while the agent worked, or on refusing a call, that nothing else records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
+    /// What was said since the latest message of a teammate.
+    #[serde(default)]
+    status: Status,
     /// The line at which a later part of the turn began, if an answer or another request of the user divided it.
     part: Option<LineRef>,
 }
@@ -186,6 +192,7 @@ impl Turn {
     /// Adds a text of the agent.
     pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
+        self.forget_status();
         (self.cut_off, self.works, self.has_passed) = (false, false, false);
         // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
         // prompt.
@@ -232,6 +239,7 @@ impl Turn {
         self.part = Some(source);
         self.statements.clear();
         self.answer.clear();
+        self.status = Status::default();
         (self.edited, self.edited_since, self.built, self.acted) = (false, false, false, false);
         (self.committed, self.failed, self.works) = (false, false, false);
         self.replaced.clear();
@@ -278,6 +286,7 @@ impl Turn {
     /// Records a commit. What the agent announced before it is done: "Let me prepare the commit".
     pub(super) fn committed(&mut self) {
         (self.committed, self.works) = (true, false);
+        self.status.has_worked = true;
     }
 
     /// Records whether tests, a check or a build passed, or that something else failed or was changed.
@@ -336,6 +345,7 @@ impl Turn {
     /// Records that the agent changed a file, and whether the file only describes something.
     pub(super) fn file_edited(&mut self, is_description: bool) {
         (self.edited, self.edited_since, self.has_passed) = (true, true, false);
+        self.status.has_worked = true;
         self.built |= !is_description;
         for statement in self.statements.iter_mut().filter(|statement| statement.voice == Voice::Work) {
             statement.is_before_edit = true;
