@@ -13,6 +13,9 @@ const MAX_ASKED_BYTES: usize = 240;
 /// The length of the beginning of a request by which its prompt is known, in bytes.
 const MAX_START_BYTES: usize = 60;
 
+/// The width from which a question says what its answer is about.
+const MIN_QUESTION_WIDTH: usize = 10;
+
 /// What stands for the first request, which the notes have in a field of its own.
 pub(crate) const FIRST: &str = "*";
 /// What stands for the end of the session, and for no result.
@@ -257,13 +260,21 @@ fn is_said_in(asked: &str, prompt: &str) -> bool {
 fn told_beside_result(turn: &TurnResult) -> Option<String> {
     let asked = human::without_option_letter(human::without_consent(&turn.asked));
     let publishes = requests::publishes(asked);
-    let is_telling = (turn.substantive || publishes)
+    let says = (turn.substantive || publishes)
         && human::stands_alone(asked)
+        && (publishes || !human::speaks_of_recording(asked));
+    let is_telling = (says || is_question(turn, asked))
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])
-        && !text::contains_any(asked, &[" // ", " = ", "();"])
-        && (publishes || !human::speaks_of_recording(asked));
+        && !text::contains_any(asked, &[" // ", " = ", "();"]);
     is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
+}
+
+/// Returns whether a turn that changed nothing answers a question, which says more than its answer alone: "and the night till?"
+fn is_question(turn: &TurnResult, asked: &str) -> bool {
+    let is_long = || text::width(asked) >= MIN_QUESTION_WIDTH;
+    let asks = || asked.ends_with(['?', '？']) || human::only_asks(asked);
+    !turn.has_work() && !turn.is_chore && !turn.consents && is_long() && asks() && !human::is_consent(asked)
 }
 
 #[cfg(test)]
