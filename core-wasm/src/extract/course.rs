@@ -13,8 +13,9 @@ const MAX_ASKED_BYTES: usize = 240;
 /// The length of the beginning of a request by which its prompt is known, in bytes.
 const MAX_START_BYTES: usize = 60;
 
-/// The width from which a question says what its answer is about.
+/// The width from which a question, and a remark, says what its answer is about.
 const MIN_QUESTION_WIDTH: usize = 10;
+const MIN_REMARK_WIDTH: usize = 16;
 
 /// What stands for the first request, which the notes have in a field of its own.
 pub(crate) const FIRST: &str = "*";
@@ -50,7 +51,8 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         if turn.asked == state.request && steps.iter().all(|step| step.asked != FIRST) {
             asked.insert(0, FIRST.to_owned());
         } else if gave != NOTHING && !asked.iter().any(|asked| is_said_in(asked, &turn.asked)) {
-            asked.splice(0..0, told_beside_result(turn));
+            let is_whole = state.results.turns().get(at + 1).is_none_or(|next| next.number != turn.number);
+            asked.splice(0..0, told_beside_result(turn, is_whole));
         }
         add(&mut steps, state, at, asked, &gave);
     }
@@ -256,25 +258,26 @@ fn is_said_in(asked: &str, prompt: &str) -> bool {
     text::one_line(prompt).contains(text::head(asked, MAX_START_BYTES))
 }
 
-/// Returns what a turn was asked, shortened, if it says something beside its result.
-fn told_beside_result(turn: &TurnResult) -> Option<String> {
+/// Returns what a turn was asked, shortened, if it says something beside its result. `is_whole` says that no later part of the turn follows.
+fn told_beside_result(turn: &TurnResult, is_whole: bool) -> Option<String> {
     let asked = human::without_option_letter(human::without_consent(&turn.asked));
     let publishes = requests::publishes(asked);
     let says = (turn.substantive || publishes)
         && human::stands_alone(asked)
         && (publishes || !human::speaks_of_recording(asked));
-    let is_telling = (says || is_question(turn, asked))
+    let is_telling = (says || (is_whole && is_answered(turn, asked)))
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])
         && !text::contains_any(asked, &[" // ", " = ", "();"]);
     is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
 }
 
-/// Returns whether a turn that changed nothing answers a question, which says more than its answer alone: "and the night till?"
-fn is_question(turn: &TurnResult, asked: &str) -> bool {
-    let is_long = || text::width(asked) >= MIN_QUESTION_WIDTH;
+/// Returns whether a turn that changed nothing answers a question or a remark: its answer says little alone.
+fn is_answered(turn: &TurnResult, asked: &str) -> bool {
     let asks = || asked.ends_with(['?', '？']) || human::only_asks(asked);
-    !turn.has_work() && !turn.is_chore && !turn.consents && is_long() && asks() && !human::is_consent(asked)
+    let remarks = || text::width(asked) >= MIN_REMARK_WIDTH && !human::speaks_of_recording(asked);
+    let is_long = || text::width(asked) >= MIN_QUESTION_WIDTH && (asks() || remarks());
+    !turn.has_work() && !turn.is_chore && !turn.consents && is_long() && !human::is_consent(asked)
 }
 
 #[cfg(test)]
