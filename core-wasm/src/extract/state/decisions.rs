@@ -8,10 +8,13 @@ use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::options;
 use crate::extract::prose;
+use crate::extract::results::TurnResult;
 use crate::extract::statement;
 use crate::said_by::SaidBy;
 use crate::text;
 
+/// The beginning of the key of what an answer declares as decided.
+const DECLARED_KEY: &str = "declared:";
 /// The maximum length of a choice that replaces another one, in characters.
 pub(super) const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
@@ -122,6 +125,17 @@ impl State {
             ..decision(source)
         };
         self.memories.add(memory, settled);
+    }
+
+    /// Forgets what answers declare as decided if neither their turn nor the next one changed anything: it was found in old documents, or
+    /// nobody agreed to it yet.
+    pub(super) fn forget_idle_decisions(&mut self) {
+        let turns = self.results.turns();
+        let is_idle = |number: u32| {
+            let last = turns.iter().rposition(|turn| turn.number == number);
+            last.is_some_and(|at| !turns[at..].iter().take(2).any(TurnResult::has_work))
+        };
+        self.memories.forget(|memory| memory.key.starts_with(DECLARED_KEY) && is_idle(memory.turn));
     }
 
     /// Forgets the decisions and rules that the user takes back, and puts a rejected option that is chosen after all in the place of
