@@ -102,8 +102,9 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
         }
     };
     let mut steps = steps(notes);
-    let end = steps.iter().position(|step| step.gave == Gave::End).unwrap_or(0);
-    // What was found on the way says little without what was asked.
+    let end =
+        steps.iter().position(|step| step.gave == Gave::End).filter(|_| attribute(notes, "course").is_some()).unwrap_or(0);
+    // What was found on the way says little without what was asked, if that is known of the others.
     let is_short = |at: usize| notes.done.get(at).is_some_and(|said| text::width(said) < MIN_STRAY_WIDTH);
     let is_stray = |step: &Step| {
         let is_found = matches!(step.gave, Gave::Result(at) if found.contains(&at) && is_short(at));
