@@ -33,9 +33,8 @@ impl Turn {
         let first = self.status.first.min(self.statements.len());
         if !std::mem::take(&mut self.status.has_worked) {
             let mut place = 0..;
-            self.statements.retain(|it| {
-                place.next().is_none_or(|at| at < first) || matches!(it.voice, Voice::Human | Voice::Commit)
-            });
+            self.statements
+                .retain(|it| place.next().is_none_or(|at| at < first) || matches!(it.voice, Voice::Human | Voice::Commit));
             self.answer.clear();
         }
         self.status.first = self.statements.len();
