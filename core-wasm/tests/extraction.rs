@@ -2028,7 +2028,10 @@ fn what_an_answer_only_declares_is_decided_once_somebody_acts_on_it() {
                 .edit("/home/u/proj/src/lock.ts", "return false;", "return key.isOfDay;")
                 .agent("`isOpened()` in `src/lock.ts` takes the key of the day till now, too.");
         }
-        script.human("thanks").agent("You are welcome.").outcome().notes.decisions.len()
+        script
+            .human("Who has the key of the day till at night?")
+            .agent("The owner of the shop has it, and opens both tills.");
+        script.outcome().notes.decisions.len()
     };
     assert_eq!((decided(false), decided(true)), (0, 1));
 }
@@ -2049,7 +2052,7 @@ fn how_something_works_is_not_marked_because_the_same_was_worked_on() {
         "The total of the cart stays on the screen when the till of the night is closed, until somebody opens it."
     ));
     assert!(told(
-        "The total of the cart is wrong when the till of the night is closed: it is never rounded to whole cents."
+        "The total of the cart currently stays on the screen when the till of the night is closed, until somebody opens it."
     ));
 }
 
@@ -2059,7 +2062,7 @@ fn a_finding_is_marked_if_its_subject_was_changed_later() {
         let mut script = Script::default();
         script
             .human("When does the lamp of the shop go on, and who decides that?")
-            .agent("At closing time, if `isDark()` in `src/lamp.ts` says so. `knocks()` in `src/door.ts` opens the door for `owner.ts`, which decides that, and rings the bell.")
+            .agent("At closing time, as `src/lamp.ts` says, and never before that. `knocks()` in `src/door.ts` opens the door for `owner.ts`, which decides that, and rings the bell.")
             .human("Round what the shop counts to whole numbers, after all of it was added.")
             .edit(&format!("/home/u/proj/{file}"), "return value;", "return round(value);")
             .agent(&format!("`{name}()` in `{file}` rounds its value to a whole number, after all of it was added."));

@@ -111,7 +111,10 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
         is_found && step.asked.as_deref().is_some_and(str::is_empty)
     };
     let mut place = 0..;
-    steps.retain(|step| is_told(step) && (place.next().is_none_or(|at| at > end) || !is_stray(step)));
+    steps.retain(|step| {
+        let is_over = place.next().is_none_or(|at| at > end);
+        is_told(step) && (is_over || !is_stray(step))
+    });
     let is_work = |step: &Step| matches!(step.gave, Gave::Result(at) if !found.contains(&at));
     let latest_work = steps.iter().rposition(is_work).map(|at| steps[at].gave);
     // The first request and the latest ones say what the session was about.

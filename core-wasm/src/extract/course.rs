@@ -336,6 +336,8 @@ mod tests {
     fn a_question_stands_before_its_answer_and_a_consent_does_not() {
         let told = |asked: &str| {
             let turns = ["print the slip", "paint the drawer", asked, "fold the slip"].map(|said| turn(said, said != asked));
+            let mut number = 1..;
+            let turns = turns.map(|turn| TurnResult { number: number.next().unwrap_or_default(), ..turn });
             lines(&state(turns), &[], &[0, 1, 2], Some(3)).lines().nth(2).map(str::to_owned)
         };
         for asked in ["why an error?", "compare it to the night till", "so the commit is there?"] {

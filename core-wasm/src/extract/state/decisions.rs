@@ -127,15 +127,18 @@ impl State {
         self.memories.add(memory, settled);
     }
 
-    /// Forgets what answers declare as decided if neither their turn nor the next one changed anything: it was found in old documents, or
-    /// nobody agreed to it yet.
+    /// Forgets what answers declare as decided if neither their turn changed anything nor the next one that asked for something: it was
+    /// found in old documents, or nobody agreed to it. What sums up the session stays.
     pub(super) fn forget_idle_decisions(&mut self) {
         let turns = self.results.turns();
         let is_idle = |number: u32| {
             let last = turns.iter().rposition(|turn| turn.number == number);
-            last.is_some_and(|at| !turns[at..].iter().take(2).any(TurnResult::has_work))
+            let next =
+                last.and_then(|at| turns[at + 1..].iter().position(|turn| turn.substantive).map(|next| at..=at + 1 + next));
+            next.is_some_and(|until| !turns[until].iter().any(TurnResult::has_work))
         };
-        self.memories.forget(|memory| memory.key.starts_with(DECLARED_KEY) && is_idle(memory.turn));
+        let is_declared = |memory: &SessionMemory| memory.key.starts_with(DECLARED_KEY) && memory.said_by == SaidBy::Agent;
+        self.memories.forget(|memory| is_declared(memory) && is_idle(memory.turn));
     }
 
     /// Forgets the decisions and rules that the user takes back, and puts a rejected option that is chosen after all in the place of
