@@ -979,6 +979,17 @@ fn each_request_stands_before_what_came_of_it() {
     let found = "- Asked: Draw the slip → found before the later work: The slip is drawn by the till";
     assert!(lines.iter().any(|line| line.starts_with(found)), "{lines:#?}");
 
+    // A short finding says nothing without what was asked.
+    let mut stray = notes.clone();
+    stray.done[1] = "The lock of the night till is opened by the key of the day till, which the shop has twice.".into();
+    for (name, value) in &mut stray.attributes {
+        *value = if name == "found" { "1 2".to_owned() } else { value.replace("1 now draw the lock", "1 ") };
+    }
+    let is_told = |lines: Vec<String>| lines.iter().any(|line| line.contains("the key of the day till"));
+    assert!(!is_told(lines_about(stray.clone())));
+    stray.done[1] = stray.done[1].repeat(3);
+    assert!(is_told(lines_about(stray)));
+
     // A rule is told once, and an answer without its request says only what it is.
     let rule = "fold the slip, too";
     let attributes = notes.attributes.iter().map(|(name, value)| {

@@ -2001,12 +2001,68 @@ fn only_the_latest_findings_are_kept() {
 }
 
 #[test]
+fn the_yes_or_no_of_an_answer_is_told() {
+    let mut script = Script::default();
+    script
+        .human("Is the drawer of the night till opened by the server?")
+        .agent(
+            "Yes, looking at it:\n\n`openDrawer()` in `src/drawer.ts` opens it whenever the till asks the server for coins.",
+        )
+        .human("Round the total of the cart to cents, after the tax was added.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.");
+    let done = script.outcome().notes.done;
+    assert!(done.iter().any(|line| line.ends_with("coins.") && line.contains("Yes. `openDrawer()`")), "{done:?}");
+}
+
+#[test]
+fn what_an_answer_only_declares_is_decided_once_somebody_acts_on_it() {
+    let decided = |works: bool| {
+        let mut script = Script::default();
+        script.human("Was anything done about the lock of the night till?").agent(
+            "Nothing yet.\n\n## Key decisions\n\n- The lock of the night till is opened with the key of the day till\n",
+        );
+        if works {
+            script
+                .human("Then build it.")
+                .edit("/home/u/proj/src/lock.ts", "return false;", "return key.isOfDay;")
+                .agent("`isOpened()` in `src/lock.ts` takes the key of the day till now, too.");
+        }
+        script
+            .human("Who has the key of the day till at night?")
+            .agent("The owner of the shop has it, and opens both tills.");
+        script.outcome().notes.decisions.len()
+    };
+    assert_eq!((decided(false), decided(true)), (0, 1));
+}
+
+#[test]
+fn how_something_works_is_not_marked_because_the_same_was_worked_on() {
+    let told = |answer: &str| {
+        let mut script = Script::default();
+        script
+            .human("What happens with the total of the cart when the till of the night is closed?")
+            .agent(answer)
+            .human("Round the total of the cart when the till of the night is closed.")
+            .edit("/home/u/proj/src/night.ts", "return total;", "return round(total);")
+            .agent("The total of the cart is rounded when the till of the night is closed, after the tax was added.");
+        script.outcome().notes.attributes.iter().any(|(name, _)| name == "found-before-work")
+    };
+    assert!(!told(
+        "The total of the cart stays on the screen when the till of the night is closed, until somebody opens it."
+    ));
+    assert!(told(
+        "The total of the cart currently stays on the screen when the till of the night is closed, until somebody opens it."
+    ));
+}
+
+#[test]
 fn a_finding_is_marked_if_its_subject_was_changed_later() {
     let told = |file: &str, name: &str| {
         let mut script = Script::default();
         script
             .human("When does the lamp of the shop go on, and who decides that?")
-            .agent("At closing time, if `isDark()` in `src/lamp.ts` says so. `knocks()` in `src/door.ts` opens the door for `owner.ts`, which decides that, and rings the bell.")
+            .agent("At closing time, as `src/lamp.ts` says, and never before that. `knocks()` in `src/door.ts` opens the door for `owner.ts`, which decides that, and rings the bell.")
             .human("Round what the shop counts to whole numbers, after all of it was added.")
             .edit(&format!("/home/u/proj/{file}"), "return value;", "return round(value);")
             .agent(&format!("`{name}()` in `{file}` rounds its value to a whole number, after all of it was added."));

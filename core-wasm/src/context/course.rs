@@ -16,6 +16,9 @@ const MAX_LATEST_CHARS: usize = 900;
 /// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
 const MAX_FOUND: usize = 3;
 
+/// The width from which a finding says enough without what was asked.
+const MIN_STRAY_WIDTH: usize = 200;
+
 /// What came of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gave {
@@ -98,7 +101,20 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
             !notes.preferences.iter().any(|told| !rule.is_empty() && told.starts_with(rule))
         }
     };
-    let mut steps: Vec<Step> = steps(notes).into_iter().filter(is_told).collect();
+    let mut steps = steps(notes);
+    let end =
+        steps.iter().position(|step| step.gave == Gave::End).filter(|_| attribute(notes, "course").is_some()).unwrap_or(0);
+    // What was found on the way says little without what was asked, if that is known of the others.
+    let is_short = |at: usize| notes.done.get(at).is_some_and(|said| text::width(said) < MIN_STRAY_WIDTH);
+    let is_stray = |step: &Step| {
+        let is_found = matches!(step.gave, Gave::Result(at) if found.contains(&at) && is_short(at));
+        is_found && step.asked.as_deref().is_some_and(str::is_empty)
+    };
+    let mut place = 0..;
+    steps.retain(|step| {
+        let is_over = place.next().is_none_or(|at| at > end);
+        is_told(step) && (is_over || !is_stray(step))
+    });
     let is_work = |step: &Step| matches!(step.gave, Gave::Result(at) if !found.contains(&at));
     let latest_work = steps.iter().rposition(is_work).map(|at| steps[at].gave);
     // The first request and the latest ones say what the session was about.

@@ -13,6 +13,10 @@ const MAX_ASKED_BYTES: usize = 240;
 /// The length of the beginning of a request by which its prompt is known, in bytes.
 const MAX_START_BYTES: usize = 60;
 
+/// The width from which a question, and a remark, says what its answer is about.
+const MIN_QUESTION_WIDTH: usize = 10;
+const MIN_REMARK_WIDTH: usize = 16;
+
 /// What stands for the first request, which the notes have in a field of its own.
 pub(crate) const FIRST: &str = "*";
 /// What stands for the end of the session, and for no result.
@@ -47,7 +51,10 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         if turn.asked == state.request && steps.iter().all(|step| step.asked != FIRST) {
             asked.insert(0, FIRST.to_owned());
         } else if gave != NOTHING && !asked.iter().any(|asked| is_said_in(asked, &turn.asked)) {
-            asked.splice(0..0, told_beside_result(turn));
+            let is_whole = state.results.turns().get(at + 1).is_none_or(|next| next.number != turn.number);
+            // How the work ended says by itself what it is about.
+            let needs_words = is_whole && (gave != END || !turn.has_work());
+            asked.splice(0..0, told_beside_result(turn, needs_words));
         }
         add(&mut steps, state, at, asked, &gave);
     }
@@ -253,17 +260,25 @@ fn is_said_in(asked: &str, prompt: &str) -> bool {
     text::one_line(prompt).contains(text::head(asked, MAX_START_BYTES))
 }
 
-/// Returns what a turn was asked, shortened, if it says something beside its result.
-fn told_beside_result(turn: &TurnResult) -> Option<String> {
+/// Returns what a turn was asked, shortened, if it says something beside its result. `needs_words` says that a few words are enough.
+fn told_beside_result(turn: &TurnResult, needs_words: bool) -> Option<String> {
     let asked = human::without_option_letter(human::without_consent(&turn.asked));
     let publishes = requests::publishes(asked);
-    let is_telling = (turn.substantive || publishes)
-        && human::stands_alone(asked)
+    let says =
+        (turn.substantive || publishes) && human::stands_alone(asked) && (publishes || !human::speaks_of_recording(asked));
+    let is_telling = (says || (needs_words && is_question_or_remark(turn, asked)))
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])
-        && !text::contains_any(asked, &[" // ", " = ", "();"])
-        && (publishes || !human::speaks_of_recording(asked));
+        && !text::contains_any(asked, &[" // ", " = ", "();"]);
     is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
+}
+
+/// Returns whether a turn was asked a question, or told more than a consent or a chore: what came of it says little alone.
+fn is_question_or_remark(turn: &TurnResult, asked: &str) -> bool {
+    let asks = || asked.ends_with(['?', '？']) || human::only_asks(asked);
+    let remarks = || text::width(asked) >= MIN_REMARK_WIDTH && !human::speaks_of_recording(asked);
+    let is_long = || text::width(asked) >= MIN_QUESTION_WIDTH && (asks() || remarks());
+    !turn.is_chore && !turn.consents && is_long() && !human::is_consent(asked)
 }
 
 #[cfg(test)]
@@ -314,7 +329,23 @@ mod tests {
         let turns = asked.map(|said| TurnResult { committed: said == asked[2], ..turn(said, said == asked[1]) });
         let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
         let told = lines(&state(turns), &more, &[0], Some(3));
-        assert_eq!(told, format!("0 *\n- {}\n- {} → committed\nend ", asked[1], asked[2]));
+        assert_eq!(told, format!("0 *\n- {}\n- {} → committed\nend {}", asked[1], asked[2], asked[3]));
+    }
+
+    #[test]
+    fn a_question_stands_before_its_answer_and_a_consent_does_not() {
+        let told = |asked: &str| {
+            let turns = ["print the slip", "paint the drawer", asked, "fold the slip"].map(|said| turn(said, said != asked));
+            let mut number = 1..;
+            let turns = turns.map(|turn| TurnResult { number: number.next().unwrap_or_default(), ..turn });
+            lines(&state(turns), &[], &[0, 1, 2], Some(3)).lines().nth(2).map(str::to_owned)
+        };
+        for asked in ["why an error?", "compare it to the night till", "so the commit is there?"] {
+            assert_eq!(told(asked), Some(format!("2 {asked}")));
+        }
+        for asked in ["yes", "12", "yes, please"] {
+            assert_eq!(told(asked).as_deref(), Some("2 "), "{asked}");
+        }
     }
 
     #[test]

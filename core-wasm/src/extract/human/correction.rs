@@ -378,49 +378,8 @@ fn says_only_no(lower: &str) -> bool {
     !is_order && rest.chars().count() < MIN_REST_CHARS
 }
 
-/// Returns whether a correction only has something changed: how it should read or what should be gone. Once that is done it is no news.
-/// What gives a reason or forbids something holds for later, too.
-pub(in crate::extract) fn asks_change(said: &str) -> bool {
-    const CHANGES: [&str; 38] = [
-        "can still see",
-        "still see",
-        "totally see",
-        "instead",
-        "rather than",
-        "should be",
-        "should say",
-        "should show",
-        "should now",
-        "should do",
-        "print",
-        "rename",
-        "remove it",
-        "remove this",
-        "delete",
-        "revert",
-        "undo",
-        "fix it",
-        "roll back",
-        "id like",
-        "not what i wanted",
-        "seem to be missing",
-        "still doing",
-        "still says",
-        "still shows",
-        "still doesnt",
-        "still fails",
-        "still not",
-        "doesnt work",
-        "does not work",
-        "제거해",
-        "바꿔",
-        "고쳐",
-        "変えて",
-        "直して",
-        "消して",
-        "改成",
-        "删掉",
-    ];
+/// Returns whether a correction holds for later, too, and is not over once files were changed for it: it gives a reason or forbids something.
+pub(in crate::extract) fn outlasts_change(said: &str) -> bool {
     const LASTS: [&str; 30] = [
         "because",
         "since",
@@ -457,7 +416,7 @@ pub(in crate::extract) fn asks_change(said: &str) -> bool {
     let lower = ["i dont like", "i dont see", "i do not see", "i do not like"]
         .iter()
         .fold(strip_apostrophes(said), |lower, words| lower.replace(words, ""));
-    text::contains_any_words(&lower, &CHANGES) && !text::contains_any_words(&lower, &LASTS)
+    text::contains_any_words(&lower, &LASTS)
 }
 
 /// Returns whether a correction holds work back only until later: "don't change the till yet". Once the work is done it is over.

@@ -28,7 +28,7 @@ pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, picks_of, said_merged, speaks_of_all,
     speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
-pub(super) use correction::{asks_change, corrects, holds_back, is_correction};
+pub(super) use correction::{corrects, holds_back, is_correction, outlasts_change};
 pub(super) use directives::{directives, typed};
 pub(super) use dispute::{disputes, doubts, objects, refutes, replaces};
 pub(super) use objection::objection;

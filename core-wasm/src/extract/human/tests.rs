@@ -441,23 +441,23 @@ fn a_pause_and_a_thought_correct_nothing() {
 }
 
 #[test]
-fn what_only_has_something_changed() {
-    for said in [
-        "Instead of \"cart\" it should say \"barge\"",
-        "I don't like this wheel, just delete it",
-        "no, rename the cart to barge",
-        "that is wrong, I can still see the barge",
-        "바퀴 말고 손잡이를 제거해줘",
-    ] {
-        assert!(asks_change(said), "{said}");
-    }
+fn what_gives_a_reason_or_forbids_outlasts_the_change() {
     for said in [
         "no, rename it, because two carts have that name",
         "don't print every wheel",
         "that is not correct: a cart has two wheels",
         "the wheels should not be there",
     ] {
-        assert!(!asks_change(said), "{said}");
+        assert!(outlasts_change(said), "{said}");
+    }
+    for said in [
+        "Instead of \"cart\" it should say \"barge\"",
+        "I don't like this wheel, just delete it",
+        "no, the cart has two wheels",
+        "not sure I like this wheel",
+        "바퀴 말고 손잡이를 제거해줘",
+    ] {
+        assert!(!outlasts_change(said), "{said}");
     }
 }
 

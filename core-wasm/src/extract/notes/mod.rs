@@ -14,8 +14,10 @@ use self::pending::{is_left_proposed, is_only_proposed, pending};
 use super::course;
 use super::references;
 use super::requests;
+use super::signs;
 use super::standing;
 use super::state::State;
+use super::statement::Statement;
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
 use crate::text;
@@ -130,7 +132,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// Returns the places of the results that were only found before files were changed for what they speak of, without the first `left_out`.
+/// Returns the places of the results that were only found before files were changed for what they speak of, without the first `left_out`:
+/// a later turn worked on the code that they name, or speaks of the fault that they tell. How something works stands.
 /// What an answer says was done is none, nor is that of a turn which may have done something beside files.
 fn before_work(state: &State, results: &[String], of: &[usize], given: &[Given], left_out: usize) -> Vec<String> {
     let turns = state.results.turns();
@@ -140,10 +143,19 @@ fn before_work(state: &State, results: &[String], of: &[usize], given: &[Given],
             let said = text::sentences(&without_quote(&results[*at]).to_lowercase()).into_iter().next().unwrap_or_default();
             [" - ", " — "].iter().any(|mark| said.split(mark).any(standing::is_own_deed))
         };
-        let is_overtaken = || is_before(of[*at]) && !state.results.holds(of[*at]);
+        let is_same_work = !state.results.holds(of[*at]);
+        let is_past = |it: &Statement| it.is_worked_on || (is_same_work && tells_state(&it.text));
+        let is_told = |it: &&Statement| results[*at].contains(&it.text);
+        let is_overtaken = || is_before(of[*at]) && turns[of[*at]].statements.iter().filter(is_told).any(is_past);
         given[*at] == Given::Finding && !turns[of[*at]].acted && is_overtaken() && !tells_deed()
     };
     (left_out..results.len()).filter(is_found).map(|at| (at - left_out).to_string()).collect()
+}
+
+/// Returns whether a statement tells what was wrong, missing or so at that moment, and not only how something works.
+fn tells_state(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    signs::is_problem(&lower) || signs::finds_fault(&lower) || standing::is_current_state(&lower)
 }
 
 /// Returns what stands behind the first request: the title of the issue or pull request that it is about. May be empty.

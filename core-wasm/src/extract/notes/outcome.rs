@@ -145,11 +145,23 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let asides = &lines[lines.len().saturating_sub(since)..];
     let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
     let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
-    let results = results.map(|((at, line), given)| match asked_of(state, asked_at(&moved, *at), line) {
-        Some(asked) => (asked_at(&moved, *at), format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{}", sentence(line)), given),
-        None => (asked_at(&moved, *at), sentence(line), given),
+    let results = results.map(|((at, line), given)| {
+        let said = with_yes_or_no(&turns[*at], sentence(line));
+        match asked_of(state, asked_at(&moved, *at), line) {
+            Some(asked) => (asked_at(&moved, *at), format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{said}"), given),
+            None => (asked_at(&moved, *at), said, given),
+        }
     });
-    Outcome { end: sentence(&end), end_of: Some(at), results: results.collect(), since }
+    Outcome { end: with_yes_or_no(&turns[at], sentence(&end)), end_of: Some(at), results: results.collect(), since }
+}
+
+/// Puts the yes or no of an answer before what is told of it, unless that begins so.
+fn with_yes_or_no(turn: &TurnResult, line: String) -> String {
+    let word = turn.yes_or_no.trim_end_matches('.');
+    if word.is_empty() || turn.has_work() || line.starts_with(QUOTE) || line.starts_with(word) {
+        return line;
+    }
+    format!("{} {line}", turn.yes_or_no)
 }
 
 /// Returns the place of the line with the latest deed, if the user only asked about something since then, and nothing was left open.

@@ -16,6 +16,7 @@ mod retraction;
 #[cfg(test)]
 mod tests;
 mod waits;
+mod yes_or_no;
 
 pub(super) use acknowledgement::{acknowledged, recommended};
 pub(super) use answers::{asks_to_go_on, can_be_rejected, leaves_to_agent, takes_all};
@@ -35,3 +36,4 @@ pub(super) use proposal::{
     credits_user, declares_decision, is_code_detail, is_piece, is_procedure, is_speculation, offers_choice,
 };
 pub(super) use retraction::{changes_mind, retracted_subjects, retractions};
+pub(super) use yes_or_no::yes_or_no;

@@ -273,7 +273,7 @@ fn without_praise(said: &str) -> Cow<'_, str> {
 
 /// Strips the word that joins a line to something that is not told: "So the drawer stays open".
 fn without_connective(said: String) -> String {
-    const WORDS: [&str; 3] = ["So ", "But ", "And "];
+    const WORDS: [&str; 6] = ["So, ", "But, ", "And, ", "So ", "But ", "And "];
     const GO_ON: [&str; 9] = ["that ", "far", "much ", "many ", "do ", "does ", "did ", "is ", "are "];
     let rest =
         WORDS.iter().find_map(|word| said.strip_prefix(word)).filter(|rest| !GO_ON.iter().any(|it| rest.starts_with(it)));

@@ -40,6 +40,9 @@ pub(in crate::extract) struct TurnResult {
     pub statements: Vec<Statement>,
     /// What was checked, in one sentence. May be empty.
     pub checked: String,
+    /// The yes or no with which it answers a question. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub yes_or_no: String,
     /// The files that the turn changed or read.
     pub files: Vec<String>,
     /// The length of the prompt, in characters.

@@ -232,6 +232,7 @@ impl State {
             added: turn.added.clone(),
             statements: turn.all_statements(),
             checked: prose::checked(&turn.answer).unwrap_or_default(),
+            yes_or_no: prose::yes_or_no(&turn.title, &turn.answer).unwrap_or_default(),
             files: turn.files.clone(),
             prompt_chars: turn.prompt_chars,
             edited: turn.edited,

@@ -8,10 +8,13 @@ use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::options;
 use crate::extract::prose;
+use crate::extract::results::TurnResult;
 use crate::extract::statement;
 use crate::said_by::SaidBy;
 use crate::text;
 
+/// The beginning of the key of what an answer declares as decided.
+const DECLARED_KEY: &str = "declared:";
 /// The maximum length of a choice that replaces another one, in characters.
 pub(super) const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
@@ -122,6 +125,20 @@ impl State {
             ..decision(source)
         };
         self.memories.add(memory, settled);
+    }
+
+    /// Forgets what answers declare as decided if neither their turn changed anything nor the next one that asked for something: it was
+    /// found in old documents, or nobody agreed to it. What sums up the session stays.
+    pub(super) fn forget_idle_decisions(&mut self) {
+        let turns = self.results.turns();
+        let is_idle = |number: u32| {
+            let last = turns.iter().rposition(|turn| turn.number == number);
+            let next =
+                last.and_then(|at| turns[at + 1..].iter().position(|turn| turn.substantive).map(|next| at..=at + 1 + next));
+            next.is_some_and(|until| !turns[until].iter().any(TurnResult::has_work))
+        };
+        let is_declared = |memory: &SessionMemory| memory.key.starts_with(DECLARED_KEY) && memory.said_by == SaidBy::Agent;
+        self.memories.forget(|memory| is_declared(memory) && is_idle(memory.turn));
     }
 
     /// Forgets the decisions and rules that the user takes back, and puts a rejected option that is chosen after all in the place of

@@ -56,7 +56,7 @@ impl State {
         let is_of_call = !was_interrupted || points || shares_word(&said, &refused);
         let refused = if is_of_call { refused } else { String::new() };
         // What only has something changed is over with the change, and so is what holds it back. A refusal steers what comes after it.
-        let is_over = human::holds_back(&said) || (refused.is_empty() && human::asks_change(&said));
+        let is_over = human::holds_back(&said) || (refused.is_empty() && !human::outlasts_change(&said));
         let kind = if is_over { REMARK_KEY } else { "correction:" };
         // As the answer to a question it was told with the question.
         let answers = |memory: &SessionMemory| {
@@ -132,7 +132,7 @@ impl State {
         let Some(said) = human::objection(prompt).filter(|_| !self.is_recorded(source, false)) else { return };
         let about = self.about(&said, prompt, about);
         self.awaited.objection = Some(SessionMemory {
-            key: format!("{}{}", if human::asks_change(&said) { REMARK_KEY } else { "correction:" }, source.uuid),
+            key: format!("{}{}", if human::outlasts_change(&said) { "correction:" } else { REMARK_KEY }, source.uuid),
             kind: "correction".to_owned(),
             content: correction_text(&said, "", "", &about, self.labels()),
             title: said,

@@ -340,6 +340,7 @@ impl State {
         end.memories.forget(|memory| is_overtaken(memory, files));
         end.memories.forget(|memory| memory.turn > 0 && is_past(&memory.title, memory.turn));
         end.forget_given_up();
+        end.forget_idle_decisions();
         if !end.other_commit.0.is_empty() {
             end.results.forget_chore(end.other_commit.1);
         }

@@ -45,7 +45,7 @@ impl State {
                         is_from_program = true;
                         human::task(&text).clone_into(&mut prompt);
                     }
-                    UserText::Teammate(_) => self.turn.notified = true,
+                    UserText::Teammate(_) => self.turn.teammate_wrote(),
                     UserText::Interrupted => self.user_interrupted(),
                     UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
                     UserText::Machine => self.client_noted(&text, &line_ref(line), settled),
