@@ -22,6 +22,7 @@ use tests::process;
 
 use crate::table::Table;
 
+/// The number of commits of the history that is read.
 const COMMITS: u32 = 100_000;
 
 #[derive(Parser)]

@@ -17,7 +17,7 @@ use tests::transcript::session_id;
 
 use crate::table::{Table, mebibytes};
 
-/// How long reading a history of [`COMMITS`] commits may take.
+/// How long reading a history of 100,000 commits may take.
 const MAX_HISTORY: Duration = Duration::from_mins(1);
 
 /// Transcript bytes a second that `ingest` reads on one core.
