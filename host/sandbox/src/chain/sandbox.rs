@@ -66,7 +66,7 @@ impl Compiling {
 /// Makes the compiled form of a component.
 pub type Compile = fn(&[u8]) -> Result<Vec<u8>>;
 
-/// The engine, the cache and the default policy, which all [`Policies`] of a process share.
+/// The engine, the cache and the default policy, which all [`Policies`](super::Policies) of a process share.
 pub struct Sandbox {
     clock: EpochTicker,
     pub(super) cache: Cache,
