@@ -243,6 +243,10 @@ const DEMANDS: &[&str] = &[
     "allow",
     "debug",
     "analyze",
+    "analyse",
+    "ask",
+    "delegate",
+    "rebase",
     "compare",
     "read",
 ];

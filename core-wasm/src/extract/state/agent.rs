@@ -340,6 +340,10 @@ impl State {
             if self.results.gives_up_before() {
                 self.forget_given_up();
             }
+        } else if turn.used_tools && turn.prompt_chars > 0 {
+            // What was done without a word is told by the request.
+            let result = self.turn_result();
+            self.results.push(result);
         }
         if let Some(memory) = self.failures.pasted_memory(&self.turn.answered.clone(), self.labels()) {
             self.memories.add(memory, settled);
