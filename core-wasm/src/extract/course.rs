@@ -1,5 +1,7 @@
 //! The course of a session: what was asked in its turns, in their order, and which result came of each.
 
+use std::borrow::Cow;
+
 use super::commits;
 use super::human;
 use super::requests;
@@ -10,8 +12,12 @@ use crate::text;
 
 /// The maximum length of a request beside its result, in bytes.
 const MAX_ASKED_BYTES: usize = 240;
+/// The length up to which all requests together are told whole, in characters.
+const MAX_ALL_CHARS: usize = 2_600;
 /// The length of the beginning of a request by which its prompt is known, in bytes.
 const MAX_START_BYTES: usize = 60;
+/// The same, by which it is found in all that its prompt says.
+const MAX_WHOLE_START_BYTES: usize = 24;
 
 /// What stands for the first request, which the notes have in a field of its own.
 pub(crate) const FIRST: &str = "*";
@@ -70,8 +76,42 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
     }
     steps.extend(last_chore(state, &steps));
-    let line = |at: usize| format!("{} {}{FIELD}{}", steps[at].gave, steps[at].asked, record(state, &steps, at));
+    let asked = in_full(state, &steps);
+    let line = |at: usize| format!("{} {}{FIELD}{}", steps[at].gave, asked[at], record(state, &steps, at));
     (0..steps.len()).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the requests of the steps, whole as far as there is room for them, the latest first.
+fn in_full<'a>(state: &'a State, steps: &'a [Step]) -> Vec<Cow<'a, str>> {
+    let told: usize = steps.iter().map(|step| step.says(state).chars().count()).sum();
+    let mut room = MAX_ALL_CHARS.saturating_sub(told);
+    let mut all: Vec<Cow<str>> = steps.iter().map(|step| Cow::Borrowed(step.asked.as_str())).collect();
+    for (step, asked) in steps.iter().zip(&mut all).rev() {
+        let Some(whole) = whole(state, step) else { continue };
+        let longer = whole.chars().count().saturating_sub(asked.chars().count());
+        if longer > 0 && longer <= room {
+            room -= longer;
+            *asked = Cow::Owned(whole);
+        }
+    }
+    all
+}
+
+/// Returns all that the user said for a request of which the essence is known.
+fn whole(state: &State, step: &Step) -> Option<String> {
+    let turn = state.results.turns().get(step.turn).filter(|_| step.asked != FIRST && !step.asked.is_empty())?;
+    let undone = format!(" ({})", state.labels().later_undone);
+    let asked = step.asked.strip_suffix(&undone).unwrap_or(&step.asked);
+    let start = asked.split('…').next().unwrap_or_default().trim_end();
+    let at = turn.whole.find(text::head(start, MAX_WHOLE_START_BYTES)).filter(|_| !start.is_empty())?;
+    let said = &turn.whole[at..];
+    Some(if asked.len() < step.asked.len() { format!("{said}{undone}") } else { said.to_owned() })
+}
+
+/// Returns all that the user said for the first request, if that is known.
+pub(super) fn first_request(state: &State) -> &str {
+    let turn = state.results.turns().iter().find(|turn| turn.asked == state.request && !turn.whole.is_empty());
+    turn.filter(|turn| turn.whole.len() > state.request.len()).map_or(state.request.as_str(), |turn| &turn.whole)
 }
 
 /// Returns what is told of what the turn `at` was asked, in one line each.
@@ -386,6 +426,15 @@ mod tests {
         let told = |results: &[usize]| told_of(&state, &more, results, Some(3));
         assert_eq!(told(&[0, 1, 2]), format!("0 *\n1 {}\n2 \nend ", asked[1]));
         assert_eq!(told(&[0, 2]), format!("0 *\n1 {}\nend ", asked[1]));
+    }
+
+    #[test]
+    fn a_request_of_which_only_the_essence_is_known_is_told_whole() {
+        let asked = ["print the slip", "paint the drawer of the night till", "is the lock red?", "fold the slip"];
+        let whole = "Yes, paint the drawer of the night till. It should be as red as the bell.";
+        let turns = asked.map(|said| TurnResult { whole: whole.to_owned(), ..turn(said, said != asked[2]) });
+        let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 1], Some(3));
+        assert_eq!(told.lines().nth(1), Some("1 paint the drawer of the night till. It should be as red as the bell."));
     }
 
     #[test]

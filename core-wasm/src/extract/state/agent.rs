@@ -229,6 +229,7 @@ impl State {
             source: turn.part().clone(),
             number: self.turns,
             asked: turn.title.clone(),
+            whole: turn.whole.clone(),
             added: turn.added.clone(),
             statements: turn.all_statements(),
             checked: prose::checked(&turn.answer).unwrap_or_default(),
