@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
-use super::line;
+use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
 use crate::text;
 
 /// The length to which a result is shortened if there is something else to tell, in characters.
-const MAX_RESULT_CHARS: usize = 320;
+const MAX_SHORT_CHARS: usize = 320;
 /// The same for the latest work before the end, which often says more than the end.
 const MAX_LATEST_CHARS: usize = 900;
 /// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
@@ -33,6 +33,8 @@ struct Step<'n> {
     asked: Option<Cow<'n, str>>,
     /// What the tools say of the request.
     record: Option<&'n str>,
+    /// What the user said for it while the agent worked.
+    then: Option<&'n str>,
     gave: Gave,
 }
 
@@ -44,10 +46,10 @@ fn steps(notes: &SessionNotes) -> Vec<Step<'_>> {
 
 /// Returns the steps of a session of which nobody wrote down what gave which result: its requests, then its results.
 fn steps_without_course(notes: &SessionNotes) -> Vec<Step<'_>> {
-    let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), record: None, gave };
-    let mut steps = vec![Step { asked: None, record: None, gave: Gave::Nothing }];
+    let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), record: None, then: None, gave };
+    let mut steps = vec![Step { asked: None, record: None, then: None, gave: Gave::Nothing }];
     let later = later_requests(notes).into_iter();
-    steps.extend(later.map(|asked| Step { asked: Some(Cow::Owned(asked)), record: None, gave: Gave::Nothing }));
+    steps.extend(later.map(|asked| Step { asked: Some(Cow::Owned(asked)), record: None, then: None, gave: Gave::Nothing }));
     // The tasks of a list are no results.
     let results = if attribute(notes, "done") == Some("tasks") { 0 } else { notes.done.len() };
     let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
@@ -68,9 +70,14 @@ fn step_in(line: &str) -> Option<Step<'_>> {
     };
     // Lines of earlier versions have no field for what the tools say.
     let parts = rest.split_once(FIELD).or_else(|| rest.rsplit_once(ARROW));
-    let (asked, record) = parts.map_or((rest, ""), |(asked, record)| (asked, record));
+    let (asked, said) = parts.unwrap_or((rest, ""));
+    let (record, then) = said.split_once(FIELD).unwrap_or((said, ""));
     let asked = (asked != FIRST).then_some(Cow::Borrowed(asked));
-    Some(Step { asked, record: Some(record).filter(|record| !record.is_empty()), gave })
+    Some(Step { asked, record: filled(record), then: filled(then), gave })
+}
+
+fn filled(field: &str) -> Option<&str> {
+    Some(field).filter(|field| !field.is_empty())
 }
 
 /// Adds the steps. `request` is the first request as it is told, `add_end` adds how the session ended, and `max_steps` is the maximum
@@ -100,11 +107,12 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
     for (at, step) in steps.iter().enumerate() {
         let importance =
             0.9 + f32::from(u8::try_from(at).unwrap_or(u8::MAX).min(40)) / 1000.0 + if is_over { 0.05 } else { 0.0 };
-        let asked = step.asked.as_deref().map(line::sanitize);
+        let then = step.then.map(|then| format!(" — then: {}", line::sanitize(then))).unwrap_or_default();
+        let asked = step.asked.as_deref().map(|asked| format!("{}{then}", line::sanitize(asked)));
         match step.gave {
             Gave::Result(number) => {
                 let Some(said) = notes.done.get(number) else { continue };
-                let max = if latest_work == Some(step.gave) || !has_end { MAX_LATEST_CHARS } else { MAX_RESULT_CHARS };
+                let max = if latest_work == Some(step.gave) || !has_end { MAX_LATEST_CHARS } else { MAX_SHORT_CHARS };
                 let is_proposed = is_over && at + 1 == steps.len() && attribute(notes, "since-proposed").is_some();
                 // What the result is, if it is not simply that of the request before it.
                 let special = match () {
@@ -125,7 +133,8 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
                     }
                     asked => {
                         let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
-                        let begin = asked.map_or_else(|| request.text().to_owned(), |asked| format!("Asked: {asked}"));
+                        let begin =
+                            asked.map_or_else(|| format!("{}{then}", request.text()), |asked| format!("Asked: {asked}"));
                         let entry = Entry::result_line("Asked", without_quote(said), importance);
                         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
                         entry.behind(&begin, label.as_deref(), max)
@@ -135,7 +144,8 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
             }
             Gave::Nothing | Gave::End => {
                 let entry = match asked.as_deref() {
-                    None => Some(request.clone()),
+                    None if then.is_empty() => Some(request.clone()),
+                    None => Some(request.clone().with_whole_text(&format!("{}{then}", request.text()), MAX_RESULT_CHARS)),
                     Some("") => None,
                     Some(asked) => Some(Entry::result_line("Asked", asked, importance.max(0.93)).without_words()),
                 };
@@ -172,7 +182,8 @@ mod tests {
 
     #[test]
     fn a_request_that_an_earlier_step_tells_is_not_quoted_again() {
-        let step = |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), record: None, gave: Gave::Nothing };
+        let step =
+            |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), record: None, then: None, gave: Gave::Nothing };
         let steps = [step("why does the bell ring twice in the morning?")];
         assert!(is_quoted_before(&steps, "“why does the bell…” → The bell has two clappers."));
         assert!(!is_quoted_before(&steps, "“is the drawer red?” → The drawer is green."));
@@ -186,6 +197,8 @@ mod tests {
         assert_eq!(read("- rename the till → the drawer\t"), Some((asked.clone(), None, Gave::Nothing)));
         assert_eq!(read("- rename the till → the drawer\tcommitted"), Some((asked, Some("committed"), Gave::Nothing)));
         assert_eq!(read("2 *\t"), Some((None, None, Gave::Result(2))));
+        let then = step_in("2 *\t\tring the bell, too").map(|step| (step.asked, step.record, step.then));
+        assert_eq!(then, Some((None, None, Some("ring the bell, too"))));
         // Earlier versions had no such field.
         assert_eq!(read("- * → changed: `till.rs`"), Some((None, Some("changed: `till.rs`"), Gave::Nothing)));
         assert_eq!(read("end fold the slip"), Some((Some("fold the slip".to_owned()), None, Gave::End)));

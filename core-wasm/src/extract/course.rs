@@ -30,8 +30,10 @@ pub(super) const QUOTE: char = '“';
 pub(super) const END_OF_QUOTE: char = '”';
 pub(crate) const ARROW: &str = " → ";
 
-/// What stands in a line between a request and what the tools say of it.
+/// What stands in a line between a request, what the tools say of it, and what the user said for it while the agent worked.
 pub(crate) const FIELD: char = '\t';
+/// What stands between several remarks.
+const NEXT: &str = "; ";
 
 /// One request and the place of its result.
 struct Step {
@@ -39,6 +41,8 @@ struct Step {
     /// The number of the result in the notes, `end` or `-`.
     gave: String,
     turn: usize,
+    /// What the user said for it while the agent worked: the result is of that, too.
+    then: Vec<String>,
 }
 
 impl Step {
@@ -73,11 +77,15 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         add(&mut steps, state, at, asked, &gave);
     }
     if steps.iter().all(|step| step.asked != FIRST) {
-        steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
+        steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0, then: Vec::new() });
     }
     steps.extend(last_chore(state, &steps));
     let asked = in_full(state, &steps);
-    let line = |at: usize| format!("{} {}{FIELD}{}", steps[at].gave, asked[at], record(state, &steps, at));
+    let line = |at: usize| {
+        let (gave, then) = (&steps[at].gave, steps[at].then.join(NEXT));
+        let line = format!("{gave} {}{FIELD}{}", asked[at], record(state, &steps, at));
+        if then.is_empty() { line } else { format!("{line}{FIELD}{then}") }
+    };
     (0..steps.len()).map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -135,7 +143,8 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         let request = steps.iter().position(|step| is_part(step) && is_said_in(step.says(state), &turns[at].asked));
         if let Some(request) = request {
             asked.retain(|asked| *asked != steps[request].asked && !is_said_in(asked, &turns[at].asked));
-            if asked.is_empty() && has_room(steps, request, gave) {
+            if asked.iter().all(|asked| is_remark(&turns[at], asked)) && has_room(steps, request, gave) {
+                steps[request].then.append(&mut asked);
                 return gave.clone_into(&mut steps[request].gave);
             }
         }
@@ -162,14 +171,23 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
             asked.push(String::new());
         }
     }
+    // What was said to the same work has the same result.
+    let remarks = asked.iter().rev().take_while(|asked| gave != NOTHING && is_remark(&turns[at], asked)).count();
+    let mut then = asked.split_off(asked.len() - remarks.min(asked.len().saturating_sub(1)));
     let last = asked.len().saturating_sub(1);
     for (place, asked) in asked.into_iter().enumerate() {
         let gave = if place == last { gave } else { NOTHING };
         // Once is enough to tell all of it.
         let is_told = asked.len() > MAX_START_BYTES && steps.iter().any(|step| step.says(state) == asked);
         let asked = if is_told { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
-        steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at });
+        let then = if place == last { std::mem::take(&mut then) } else { Vec::new() };
+        steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at, then });
     }
+}
+
+/// Returns whether the user said something while the agent worked in a turn, and not to begin it.
+fn is_remark(turn: &TurnResult, asked: &str) -> bool {
+    !is_said_in(asked, &turn.asked) && turn.added.iter().any(|added| is_said_in(asked, added))
 }
 
 /// Returns the request to commit or to push with which the session ended, unless it is told already or has no answer.
@@ -182,7 +200,7 @@ fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
         return None;
     }
     let asked = text::clip(&text::one_line(asked), MAX_ASKED_BYTES).into_owned();
-    Some(Step { asked, gave: NOTHING.to_owned(), turn: at })
+    Some(Step { asked, gave: NOTHING.to_owned(), turn: at, then: Vec::new() })
 }
 
 /// Returns what the tools say of a request if nothing else is told of what came of it: a commit, a push or a pull request if it asked for
@@ -228,32 +246,52 @@ fn changed_in(state: &State, turn: &TurnResult) -> String {
 /// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
 /// done then may have been done later, unless the turn is the last one.
 fn recorded(state: &State, turn: &TurnResult, lower: &str, is_last: bool) -> String {
-    const PUSHES: [&str; 5] = ["push", "pushed", "푸시", "プッシュ", "推送"];
-    let labels = state.labels();
-    let publishes = requests::publishes(lower);
-    let wants_push = publishes || text::contains_any_words(lower, &PUSHES);
+    let opens = requests::proposes(lower) || (requests::publishes(lower) && human::asks_record(lower));
     let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
-    let opens = requests::proposes(lower) || (publishes && human::asks_record(lower));
     let opened = numbers.next().filter(|_| opens && (is_last || numbers.next().is_none()));
+    // A pull request may have been opened elsewhere.
+    let is_elsewhere = opens && opened.is_none() && !human::speaks_of_recording(lower);
+    let told = if turn.committed {
+        after_commit(state, lower, is_last, is_elsewhere)
+    } else {
+        without_commit(state, lower, is_last)
+    };
+    let told = told.iter().map(|label| (*label).to_owned());
+    told.chain(opened.map(|number| format!("PR #{number}"))).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what is told of a turn that made a commit.
+fn after_commit(state: &State, lower: &str, is_last: bool, is_elsewhere: bool) -> Vec<&'static str> {
+    let labels = state.labels();
+    match state.undone.push() {
+        Push::Made if wants_push(lower) => vec![labels.is_committed, labels.pushed],
+        Push::Missing if is_last => vec![labels.not_pushed],
+        _ if is_elsewhere => Vec::new(),
+        _ => vec![labels.is_committed],
+    }
+}
+
+/// Returns what is told of a turn that made no commit.
+fn without_commit(state: &State, lower: &str, is_last: bool) -> Vec<&'static str> {
+    let labels = state.labels();
     // "Give me a commit message" asks for no commit.
-    let asks_for_text = text::contains_any(lower, &["message", "description", "메시지", "メッセージ"]);
+    let asks_for_text = || text::contains_any(lower, &["message", "description", "메시지", "メッセージ"]);
     let is_left = || {
         let files: Vec<&str> = state.files.paths().collect();
         state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
     };
-    let told = match (turn.committed, state.undone.push()) {
-        (true, Push::Made) if wants_push => vec![labels.is_committed, labels.pushed],
-        (true, Push::Missing) if is_last => vec![labels.not_pushed],
-        // A pull request may have been opened elsewhere.
-        (true, _) if opens && opened.is_none() && !human::speaks_of_recording(lower) => Vec::new(),
-        (true, _) => vec![labels.is_committed],
-        (false, Push::Made) if wants_push => vec![labels.pushed],
-        (false, Push::Missing) if wants_push && is_last => vec![labels.not_pushed],
-        (false, _) if is_last && is_left() && !asks_for_text => vec![labels.not_committed],
-        (false, _) => Vec::new(),
-    };
-    let told = told.into_iter().map(str::to_owned).chain(opened.map(|number| format!("PR #{number}")));
-    told.collect::<Vec<_>>().join(", ")
+    match state.undone.push() {
+        Push::Made if wants_push(lower) => vec![labels.pushed],
+        Push::Missing if wants_push(lower) && is_last => vec![labels.not_pushed],
+        _ if is_last && !asks_for_text() && is_left() => vec![labels.not_committed],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns whether a request in lower case asks for a push, or for what comes after one.
+fn wants_push(lower: &str) -> bool {
+    const PUSHES: [&str; 5] = ["push", "pushed", "푸시", "プッシュ", "推送"];
+    requests::publishes(lower) || text::contains_any_words(lower, &PUSHES)
 }
 
 /// Returns the quoted words of the user before the result of a turn, and the result.
@@ -435,6 +473,21 @@ mod tests {
         let turns = asked.map(|said| TurnResult { whole: whole.to_owned(), ..turn(said, said != asked[2]) });
         let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 1], Some(3));
         assert_eq!(told.lines().nth(1), Some("1 paint the drawer of the night till. It should be as red as the bell."));
+    }
+
+    #[test]
+    fn what_was_said_while_the_agent_worked_stands_with_the_request() {
+        let asked = ["print the slip", "paint the drawer of the night till", "is the lock red?", "fold the slip"];
+        let remark = "and paint its lock green, please";
+        let turns = asked.map(|said| {
+            let added = if said == asked[1] { vec![remark.to_owned()] } else { Vec::new() };
+            TurnResult { added, ..turn(said, said != asked[2]) }
+        });
+        let more = [(1, asked[1].to_owned()), (1, remark.to_owned())];
+        let told = lines(&state(turns.clone()), &more, &[0, 1], Some(3));
+        assert_eq!(told.lines().nth(1), Some("1 paint the drawer of the night till\t\tand paint its lock green, please"));
+        let told = told_of(&state(turns), &more, &[0], Some(3));
+        assert_eq!(told.lines().nth(2), Some("- and paint its lock green, please"), "nothing came of it");
     }
 
     #[test]

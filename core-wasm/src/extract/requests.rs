@@ -194,7 +194,10 @@ fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bo
     if is_added {
         // What is said in the middle of the work is often only about its next step.
         let is_long = || asked.chars().count() >= MIN_REMARK_CHARS;
-        let is_wish = wishes(asked) || is_long() || (!asked.contains(['?', '？']) && (orders() || human::corrects(asked)));
+        let is_wish = publishes
+            || wishes(asked)
+            || is_long()
+            || (!asked.contains(['?', '？']) && (orders() || human::corrects(asked)));
         return ((changed || is_planned || is_last) && is_wish && human::stands_alone(asked)).then_some(asked);
     }
     // Where nothing changed, only an order or a correction says what was wanted.
