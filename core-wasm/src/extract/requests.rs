@@ -222,7 +222,7 @@ fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bo
 }
 
 /// Returns whether a request asks for what others see, and what may come out otherwise: a merge, or a pull request.
-pub(super) fn publishes(asked: &str) -> bool {
+pub(in crate::extract) fn publishes(asked: &str) -> bool {
     const WORDS: [&str; 8] = ["merge", "merged", "merging", "pr", "pull request", "머지", "マージ", "合并"];
     text::contains_any_words(&asked.to_lowercase(), &WORDS) && !human::only_asks(asked)
 }
@@ -480,6 +480,15 @@ mod tests {
         );
         assert_eq!(last("ready?"), None);
         assert_eq!(told("the drawer stays as it is, it needs no lock"), None);
+    }
+
+    #[test]
+    fn a_pull_request_that_was_asked_for_while_the_agent_worked_is_told() {
+        let told = |added: &str| {
+            let turn = TurnResult { edited: true, added: vec![added.to_owned()], ..turn("print the slip of the till") };
+            steering(added, &turn, true, false, false).is_some()
+        };
+        assert!(told("ok push it up and lets get a pr ready") && !told("commit it please"));
     }
 
     #[test]
