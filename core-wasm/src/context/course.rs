@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
-use super::line;
+use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
-use crate::extract::course::{ARROW, END, FIRST, NOTHING, split_quote};
+use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
 use crate::text;
 
 /// The length to which a result is shortened if there is something else to tell, in characters.
-const MAX_RESULT_CHARS: usize = 320;
+const MAX_SHORT_CHARS: usize = 320;
 /// The same for the latest work before the end, which often says more than the end.
 const MAX_LATEST_CHARS: usize = 900;
 /// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
@@ -34,33 +34,25 @@ enum Gave {
 struct Step<'n> {
     /// What was asked. None if it is the first request, empty if it says nothing.
     asked: Option<Cow<'n, str>>,
-    /// What the tools say of the first request.
+    /// What the tools say of the request.
     record: Option<&'n str>,
+    /// What the user said for it while the agent worked.
+    then: Option<&'n str>,
     gave: Gave,
 }
 
 /// Returns the steps of a session, oldest first.
 fn steps(notes: &SessionNotes) -> Vec<Step<'_>> {
     let Some(course) = attribute(notes, "course") else { return steps_without_course(notes) };
-    let steps = course.lines().filter_map(step_in);
-    steps
-        .map(|(gave, asked)| {
-            let first = asked.strip_prefix(FIRST).filter(|record| record.is_empty() || record.starts_with(ARROW));
-            Step {
-                asked: first.is_none().then_some(Cow::Borrowed(asked)),
-                record: first.and_then(|it| it.strip_prefix(ARROW)),
-                gave,
-            }
-        })
-        .collect()
+    course.lines().filter_map(step_in).collect()
 }
 
 /// Returns the steps of a session of which nobody wrote down what gave which result: its requests, then its results.
 fn steps_without_course(notes: &SessionNotes) -> Vec<Step<'_>> {
-    let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), record: None, gave };
-    let mut steps = vec![Step { asked: None, record: None, gave: Gave::Nothing }];
+    let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), record: None, then: None, gave };
+    let mut steps = vec![Step { asked: None, record: None, then: None, gave: Gave::Nothing }];
     let later = later_requests(notes).into_iter();
-    steps.extend(later.map(|asked| Step { asked: Some(Cow::Owned(asked)), record: None, gave: Gave::Nothing }));
+    steps.extend(later.map(|asked| Step { asked: Some(Cow::Owned(asked)), record: None, then: None, gave: Gave::Nothing }));
     // The tasks of a list are no results.
     let results = if attribute(notes, "done") == Some("tasks") { 0 } else { notes.done.len() };
     let since = attribute(notes, "since").and_then(|since| since.parse().ok()).unwrap_or(0_usize);
@@ -71,15 +63,24 @@ fn steps_without_course(notes: &SessionNotes) -> Vec<Step<'_>> {
     steps
 }
 
-/// Returns what came of a request, and the request, as a line of the attribute says it.
-fn step_in(line: &str) -> Option<(Gave, &str)> {
-    let (gave, asked) = line.split_once(' ')?;
+/// Returns the step that a line of the attribute tells.
+fn step_in(line: &str) -> Option<Step<'_>> {
+    let (gave, rest) = line.split_once(' ')?;
     let gave = match gave {
         END => Gave::End,
         NOTHING => Gave::Nothing,
         number => Gave::Result(number.parse().ok()?),
     };
-    Some((gave, asked))
+    // Lines of earlier versions have no field for what the tools say.
+    let parts = rest.split_once(FIELD).or_else(|| rest.rsplit_once(ARROW));
+    let (asked, said) = parts.unwrap_or((rest, ""));
+    let (record, then) = said.split_once(FIELD).unwrap_or((said, ""));
+    let asked = (asked != FIRST).then_some(Cow::Borrowed(asked));
+    Some(Step { asked, record: filled(record), then: filled(then), gave })
+}
+
+fn filled(field: &str) -> Option<&str> {
+    Some(field).filter(|field| !field.is_empty())
 }
 
 /// Adds the steps. `request` is the first request as it is told, `add_end` adds how the session ended, and `max_steps` is the maximum
@@ -96,10 +97,7 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
             notes.done.get(at).is_some_and(|said| !asked.is_empty() || text::width(said) >= MIN_RESULT_WIDTH)
         }
         // A rule is told among the preferences.
-        (_, Some(asked)) => {
-            let rule = asked.rsplit_once(ARROW).map_or(asked, |(rule, _)| rule);
-            !notes.preferences.iter().any(|told| !rule.is_empty() && told.starts_with(rule))
-        }
+        (_, Some(asked)) => !notes.preferences.iter().any(|told| !asked.is_empty() && told.starts_with(asked)),
     };
     let mut steps = steps(notes);
     let end =
@@ -125,54 +123,51 @@ pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_st
     for (at, step) in steps.iter().enumerate() {
         let importance =
             0.9 + f32::from(u8::try_from(at).unwrap_or(u8::MAX).min(40)) / 1000.0 + if is_over { 0.05 } else { 0.0 };
-        let asked = step.asked.as_deref().map(line::sanitize);
+        let then = step.then.map(|then| format!(" — then: {}", line::sanitize(then))).unwrap_or_default();
+        let asked = step.asked.as_deref().map(|asked| format!("{}{then}", line::sanitize(asked)));
         match step.gave {
             Gave::Result(number) => {
                 let Some(said) = notes.done.get(number) else { continue };
-                let max = if latest_work == Some(step.gave) || !has_end { MAX_LATEST_CHARS } else { MAX_RESULT_CHARS };
+                let max = if latest_work == Some(step.gave) || !has_end { MAX_LATEST_CHARS } else { MAX_SHORT_CHARS };
                 let is_proposed = is_over && at + 1 == steps.len() && attribute(notes, "since-proposed").is_some();
-                let label = match () {
-                    () if is_proposed => "Then proposed, not done",
-                    () if documented.contains(&number) => "Documented",
-                    () if !found.contains(&number) => "Did",
-                    () if before_work.contains(&number) => "Found before the later work",
-                    () if is_over => "Then",
-                    () => "Found",
+                // What the result is, if it is not simply that of the request before it.
+                let special = match () {
+                    () if is_proposed => Some("Then proposed, not done"),
+                    () if documented.contains(&number) => Some("Documented"),
+                    () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work"),
+                    () => None,
                 };
                 let entry = match asked.as_deref() {
                     Some("") => {
                         let said = if is_quoted_before(&steps[..at], said) { without_quote(said) } else { said };
-                        Entry::result_line(label, said, importance).shortened(max)
+                        let plain = match () {
+                            () if !found.contains(&number) => "Did",
+                            () if is_over => "Then",
+                            () => "Found",
+                        };
+                        Entry::result_line(special.unwrap_or(plain), said, importance).shortened(max)
                     }
                     asked => {
-                        let label = match label {
-                            "Documented" => Some("documented"),
-                            "Then proposed, not done" => Some("proposed, not done"),
-                            "Found before the later work" => Some("found before the later work"),
-                            _ => None,
-                        };
-                        let begin = asked.map_or_else(|| request.text().to_owned(), |asked| format!("Asked: {asked}"));
+                        let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
+                        let begin =
+                            asked.map_or_else(|| format!("{}{then}", request.text()), |asked| format!("Asked: {asked}"));
                         let entry = Entry::result_line("Asked", without_quote(said), importance);
                         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
-                        entry.behind(&begin, label, max)
+                        entry.behind(&begin, label.as_deref(), max)
                     }
                 };
                 page.add(SectionKind::LastSession, entry);
             }
             Gave::Nothing | Gave::End => {
-                match asked.as_deref() {
-                    None => {
-                        let entry = request.clone();
-                        let entry = if let Some(record) = step.record { entry.with_record(record) } else { entry };
-                        page.add(SectionKind::LastSession, entry);
-                    }
-                    Some("") => {}
-                    Some(asked) => {
-                        page.add(
-                            SectionKind::LastSession,
-                            Entry::result_line("Asked", asked, importance.max(0.93)).without_words(),
-                        );
-                    }
+                let entry = match asked.as_deref() {
+                    None if then.is_empty() => Some(request.clone()),
+                    None => Some(request.clone().with_whole_text(&format!("{}{then}", request.text()), MAX_RESULT_CHARS)),
+                    Some("") => None,
+                    Some(asked) => Some(Entry::result_line("Asked", asked, importance.max(0.93)).without_words()),
+                };
+                if let Some(entry) = entry {
+                    let entry = if let Some(record) = step.record { entry.with_record(record) } else { entry };
+                    page.add(SectionKind::LastSession, entry);
                 }
                 if step.gave == Gave::End {
                     add_end(page);
@@ -203,10 +198,25 @@ mod tests {
 
     #[test]
     fn a_request_that_an_earlier_step_tells_is_not_quoted_again() {
-        let step = |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), record: None, gave: Gave::Nothing };
+        let step =
+            |asked: &'static str| Step { asked: Some(Cow::Borrowed(asked)), record: None, then: None, gave: Gave::Nothing };
         let steps = [step("why does the bell ring twice in the morning?")];
         assert!(is_quoted_before(&steps, "“why does the bell…” → The bell has two clappers."));
         assert!(!is_quoted_before(&steps, "“is the drawer red?” → The drawer is green."));
         assert!(!is_quoted_before(&steps, "The bell has two clappers."));
+    }
+
+    #[test]
+    fn what_the_tools_say_of_a_request_has_a_field_of_its_own() {
+        let read = |line| step_in(line).map(|step| (step.asked.map(Cow::into_owned), step.record, step.gave));
+        let asked = Some("rename the till → the drawer".to_owned());
+        assert_eq!(read("- rename the till → the drawer\t"), Some((asked.clone(), None, Gave::Nothing)));
+        assert_eq!(read("- rename the till → the drawer\tcommitted"), Some((asked, Some("committed"), Gave::Nothing)));
+        assert_eq!(read("2 *\t"), Some((None, None, Gave::Result(2))));
+        let then = step_in("2 *\t\tring the bell, too").map(|step| (step.asked, step.record, step.then));
+        assert_eq!(then, Some((None, None, Some("ring the bell, too"))));
+        // Earlier versions had no such field.
+        assert_eq!(read("- * → changed: `till.rs`"), Some((None, Some("changed: `till.rs`"), Gave::Nothing)));
+        assert_eq!(read("end fold the slip"), Some((Some("fold the slip".to_owned()), None, Gave::End)));
     }
 }

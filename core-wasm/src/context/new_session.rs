@@ -24,7 +24,7 @@ pub(super) const INTRO: &str =
     "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
 
 /// How many requests of the last session are told.
-const MAX_STEPS: usize = 16;
+const MAX_STEPS: usize = 20;
 /// How many of them, and how many decisions, are told in a project with so many sessions. What several sessions learned weighs more.
 const MAX_STEPS_OF_MANY: usize = 9;
 const MAX_DECISIONS: usize = 8;

@@ -1,5 +1,7 @@
 //! The course of a session: what was asked in its turns, in their order, and which result came of each.
 
+use std::borrow::Cow;
+
 use super::commits;
 use super::human;
 use super::requests;
@@ -10,8 +12,12 @@ use crate::text;
 
 /// The maximum length of a request beside its result, in bytes.
 const MAX_ASKED_BYTES: usize = 240;
+/// The length up to which all requests together are told whole, in characters.
+const MAX_ALL_CHARS: usize = 2_600;
 /// The length of the beginning of a request by which its prompt is known, in bytes.
 const MAX_START_BYTES: usize = 60;
+/// The same, by which it is found in all that its prompt says.
+const MAX_WHOLE_START_BYTES: usize = 24;
 
 /// The width from which a question, and a remark, says what its answer is about.
 const MIN_QUESTION_WIDTH: usize = 10;
@@ -28,12 +34,31 @@ pub(super) const QUOTE: char = '“';
 pub(super) const END_OF_QUOTE: char = '”';
 pub(crate) const ARROW: &str = " → ";
 
+/// What stands in a line between a request, what the tools say of it, and what the user said for it while the agent worked.
+pub(crate) const FIELD: char = '\t';
+/// What stands between several remarks.
+const NEXT: &str = "; ";
+
 /// One request and the place of its result.
 struct Step {
     asked: String,
     /// The number of the result in the notes, `end` or `-`.
     gave: String,
     turn: usize,
+    /// What the user said for it while the agent worked: the result is of that, too.
+    then: Vec<String>,
+}
+
+impl Step {
+    /// Returns the words of the request.
+    fn says<'a>(&'a self, state: &'a State) -> &'a str {
+        if self.asked == FIRST { &state.request } else { &self.asked }
+    }
+
+    /// Returns whether nothing is told of what came of it.
+    fn is_silent(&self) -> bool {
+        self.gave == NOTHING && !self.asked.is_empty()
+    }
 }
 
 /// Returns the steps, one a line: what came of it, and what was asked. `more` are the requests that are told whether something came of
@@ -59,13 +84,49 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         add(&mut steps, state, at, asked, &gave);
     }
     if steps.iter().all(|step| step.asked != FIRST) {
-        steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0 });
+        steps.insert(0, Step { asked: FIRST.to_owned(), gave: NOTHING.to_owned(), turn: 0, then: Vec::new() });
     }
     steps.extend(last_chore(state, &steps));
-    (0..steps.len())
-        .map(|at| format!("{} {}", steps[at].gave, with_record(state, &steps, at)))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let asked = in_full(state, &steps);
+    let line = |at: usize| {
+        let (gave, then) = (&steps[at].gave, steps[at].then.join(NEXT));
+        let line = format!("{gave} {}{FIELD}{}", asked[at], record(state, &steps, at));
+        if then.is_empty() { line } else { format!("{line}{FIELD}{then}") }
+    };
+    (0..steps.len()).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the requests of the steps, whole as far as there is room for them, the latest first.
+fn in_full<'a>(state: &'a State, steps: &'a [Step]) -> Vec<Cow<'a, str>> {
+    let told: usize = steps.iter().map(|step| step.says(state).chars().count()).sum();
+    let mut room = MAX_ALL_CHARS.saturating_sub(told);
+    let mut all: Vec<Cow<str>> = steps.iter().map(|step| Cow::Borrowed(step.asked.as_str())).collect();
+    for (step, asked) in steps.iter().zip(&mut all).rev() {
+        let Some(whole) = whole(state, step) else { continue };
+        let longer = whole.chars().count().saturating_sub(asked.chars().count());
+        if longer > 0 && longer <= room {
+            room -= longer;
+            *asked = Cow::Owned(whole);
+        }
+    }
+    all
+}
+
+/// Returns all that the user said for a request of which the essence is known.
+fn whole(state: &State, step: &Step) -> Option<String> {
+    let turn = state.results.turns().get(step.turn).filter(|_| step.asked != FIRST && !step.asked.is_empty())?;
+    let undone = format!(" ({})", state.labels().later_undone);
+    let asked = step.asked.strip_suffix(&undone).unwrap_or(&step.asked);
+    let start = asked.split('…').next().unwrap_or_default().trim_end();
+    let at = turn.whole.find(text::head(start, MAX_WHOLE_START_BYTES)).filter(|_| !start.is_empty())?;
+    let said = &turn.whole[at..];
+    Some(if asked.len() < step.asked.len() { format!("{said}{undone}") } else { said.to_owned() })
+}
+
+/// Returns all that the user said for the first request, if that is known.
+pub(super) fn first_request(state: &State) -> &str {
+    let turn = state.results.turns().iter().find(|turn| turn.asked == state.request && !turn.whole.is_empty());
+    turn.filter(|turn| turn.whole.len() > state.request.len()).map_or(state.request.as_str(), |turn| &turn.whole)
 }
 
 /// Returns what is told of what the turn `at` was asked, in one line each.
@@ -83,14 +144,14 @@ fn asked_in(at: usize, more: &[(usize, String)], latest: Option<(usize, &str)>) 
 /// Adds the steps of a turn: what it was asked, and what came of that.
 fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, gave: &str) {
     let turns = state.results.turns();
-    let said = |step: &Step| if step.asked == FIRST { state.request.clone() } else { step.asked.clone() };
     if gave != NOTHING {
         // A turn that the user's answers divide has several results.
         let is_part = |step: &Step| turns[step.turn].number == turns[at].number && turns[step.turn].asked == turns[at].asked;
-        let request = steps.iter().position(|step| is_part(step) && is_said_in(&said(step), &turns[at].asked));
+        let request = steps.iter().position(|step| is_part(step) && is_said_in(step.says(state), &turns[at].asked));
         if let Some(request) = request {
             asked.retain(|asked| *asked != steps[request].asked && !is_said_in(asked, &turns[at].asked));
-            if asked.is_empty() && has_room(steps, request, gave) {
+            if asked.iter().all(|asked| is_remark(&turns[at], asked)) && has_room(steps, request, gave) {
+                steps[request].then.append(&mut asked);
                 return gave.clone_into(&mut steps[request].gave);
             }
         }
@@ -117,14 +178,23 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
             asked.push(String::new());
         }
     }
+    // What was said to the same work has the same result.
+    let remarks = asked.iter().rev().take_while(|asked| gave != NOTHING && is_remark(&turns[at], asked)).count();
+    let mut then = asked.split_off(asked.len() - remarks.min(asked.len().saturating_sub(1)));
     let last = asked.len().saturating_sub(1);
     for (place, asked) in asked.into_iter().enumerate() {
         let gave = if place == last { gave } else { NOTHING };
         // Once is enough to tell all of it.
-        let is_told = asked.len() > MAX_START_BYTES && steps.iter().any(|step| said(step) == asked);
+        let is_told = asked.len() > MAX_START_BYTES && steps.iter().any(|step| step.says(state) == asked);
         let asked = if is_told { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
-        steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at });
+        let then = if place == last { std::mem::take(&mut then) } else { Vec::new() };
+        steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at, then });
     }
+}
+
+/// Returns whether the user said something while the agent worked in a turn, and not to begin it.
+fn is_remark(turn: &TurnResult, asked: &str) -> bool {
+    !is_said_in(asked, &turn.asked) && turn.added.iter().any(|added| is_said_in(asked, added))
 }
 
 /// Returns the request to commit or to push with which the session ended, unless it is told already or has no answer.
@@ -132,64 +202,31 @@ fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
     let at = state.results.turns().len().checked_sub(1)?;
     let turn = &state.results.turns()[at];
     let asked = turn.asked.as_str();
-    let said = |step: &Step| if step.asked == FIRST { state.request.clone() } else { step.asked.clone() };
-    let is_told = || steps.iter().map(said).any(|said| !said.is_empty() && is_said_in(&said, asked));
-    if !is_record(turn, asked) || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
+    let is_told = || steps.iter().map(|step| step.says(state)).any(|said| !said.is_empty() && is_said_in(said, asked));
+    if !requests::asks_record(turn, asked) || human::is_output(asked) || state.undone.is_unanswered(asked) || is_told() {
         return None;
     }
     let asked = text::clip(&text::one_line(asked), MAX_ASKED_BYTES).into_owned();
-    Some(Step { asked, gave: NOTHING.to_owned(), turn: at })
+    Some(Step { asked, gave: NOTHING.to_owned(), turn: at, then: Vec::new() })
 }
 
-/// Returns whether a request may ask for a commit, a push or a pull request.
-fn asks_for_record(asked: &str) -> bool {
-    human::speaks_of_recording(asked) || requests::publishes(asked)
-}
-
-/// Returns whether a turn was asked for a commit, a push or a pull request. A test of pushes asks for none.
-fn is_record(turn: &TurnResult, asked: &str) -> bool {
-    human::asks_record(asked) || asks_for_pull_request(asked) || (turn.committed && asks_for_record(asked))
-}
-
-/// Returns whether a request asks for a pull request: "then open a PR".
-fn asks_for_pull_request(asked: &str) -> bool {
-    const SIGNS: [&str; 8] = [
-        "create a pr",
-        "open a pr",
-        "make a pr",
-        "draft pr",
-        "create a pull request",
-        "open a pull request",
-        "prに",
-        "prを",
-    ];
-    text::contains_any(&asked.to_lowercase(), &SIGNS)
-}
-
-/// Returns what was asked, with what the tools say of it if nothing else is told: a commit, a push or a pull request if it asked for that,
-/// or the files that were changed for it.
-fn with_record(state: &State, steps: &[Step], at: usize) -> String {
+/// Returns what the tools say of a request if nothing else is told of what came of it: a commit, a push or a pull request if it asked for
+/// that, or the files that were changed for it. May be empty.
+fn record(state: &State, steps: &[Step], at: usize) -> String {
     let (turns, step) = (state.results.turns(), &steps[at]);
-    let is_silent = step.gave == NOTHING && !step.asked.is_empty();
     // The last of the requests of a turn stands for its work.
     let is_last = || steps.get(at + 1).is_none_or(|next| next.turn != step.turn);
-    let Some(turn) = turns.get(step.turn).filter(|turn| is_silent && !turn.is_taken_back && is_last()) else {
-        return step.asked.clone();
+    let Some(turn) = turns.get(step.turn).filter(|turn| step.is_silent() && !turn.is_taken_back && is_last()) else {
+        return String::new();
     };
+    if requests::asks_record(turn, &step.asked) {
+        return recorded(state, turn, &step.asked.to_lowercase(), step.turn + 1 == turns.len());
+    }
     // "Yes" has the work done that was proposed for the request.
     let next = turns.get(step.turn + 1).filter(|next| next.consents && !next.is_taken_back);
     let next = next.filter(|_| steps.get(at + 1).is_none_or(|later| later.turn > step.turn + 1));
-    let became = if is_record(turn, &step.asked) {
-        recorded(state, turn, step.turn + 1 == turns.len())
-    } else {
-        [Some(turn), next]
-            .into_iter()
-            .flatten()
-            .map(|turn| changed_in(state, turn))
-            .find(|it| !it.is_empty())
-            .unwrap_or_default()
-    };
-    if became.is_empty() { step.asked.clone() } else { format!("{}{ARROW}{became}", step.asked) }
+    let changed = [Some(turn), next].into_iter().flatten().map(|turn| changed_in(state, turn));
+    changed.into_iter().find(|names| !names.is_empty()).unwrap_or_default()
 }
 
 /// Returns the names of the files that a turn changed, as far as its changes still stand. May be empty.
@@ -215,34 +252,53 @@ fn changed_in(state: &State, turn: &TurnResult) -> String {
 
 /// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
 /// done then may have been done later, unless the turn is the last one.
-fn recorded(state: &State, turn: &TurnResult, is_last: bool) -> String {
-    const PUSHES: [&str; 5] = ["push", "pushed", "푸시", "プッシュ", "推送"];
-    let labels = state.labels();
-    let lower = turn.asked.to_lowercase();
-    let publishes = requests::publishes(&lower);
-    let wants_push = publishes || text::contains_any_words(&lower, &PUSHES);
+fn recorded(state: &State, turn: &TurnResult, lower: &str, is_last: bool) -> String {
+    let opens = requests::proposes(lower) || (requests::publishes(lower) && human::asks_record(lower));
     let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
-    let opens = asks_for_pull_request(&lower) || (publishes && human::asks_record(&lower));
     let opened = numbers.next().filter(|_| opens && (is_last || numbers.next().is_none()));
+    // A pull request may have been opened elsewhere.
+    let is_elsewhere = opens && opened.is_none() && !human::speaks_of_recording(lower);
+    let told = if turn.committed {
+        after_commit(state, lower, is_last, is_elsewhere)
+    } else {
+        without_commit(state, lower, is_last)
+    };
+    let told = told.iter().map(|label| (*label).to_owned());
+    told.chain(opened.map(|number| format!("PR #{number}"))).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what is told of a turn that made a commit.
+fn after_commit(state: &State, lower: &str, is_last: bool, is_elsewhere: bool) -> Vec<&'static str> {
+    let labels = state.labels();
+    match state.undone.push() {
+        Push::Made if wants_push(lower) => vec![labels.is_committed, labels.pushed],
+        Push::Missing if is_last => vec![labels.not_pushed],
+        _ if is_elsewhere => Vec::new(),
+        _ => vec![labels.is_committed],
+    }
+}
+
+/// Returns what is told of a turn that made no commit.
+fn without_commit(state: &State, lower: &str, is_last: bool) -> Vec<&'static str> {
+    let labels = state.labels();
     // "Give me a commit message" asks for no commit.
-    let asks_for_text = text::contains_any(&lower, &["message", "description", "메시지", "メッセージ"]);
+    let asks_for_text = || text::contains_any(lower, &["message", "description", "메시지", "メッセージ"]);
     let is_left = || {
         let files: Vec<&str> = state.files.paths().collect();
         state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
     };
-    let told = match (turn.committed, state.undone.push()) {
-        (true, Push::Made) if wants_push => vec![labels.is_committed, labels.pushed],
-        (true, Push::Missing) if is_last => vec![labels.not_pushed],
-        // A pull request may have been opened elsewhere.
-        (true, _) if opens && opened.is_none() && !human::speaks_of_recording(&lower) => Vec::new(),
-        (true, _) => vec![labels.is_committed],
-        (false, Push::Made) if wants_push => vec![labels.pushed],
-        (false, Push::Missing) if wants_push && is_last => vec![labels.not_pushed],
-        (false, _) if is_last && is_left() && !asks_for_text => vec![labels.not_committed],
-        (false, _) => Vec::new(),
-    };
-    let told = told.into_iter().map(str::to_owned).chain(opened.map(|number| format!("PR #{number}")));
-    told.collect::<Vec<_>>().join(", ")
+    match state.undone.push() {
+        Push::Made if wants_push(lower) => vec![labels.pushed],
+        Push::Missing if wants_push(lower) && is_last => vec![labels.not_pushed],
+        _ if is_last && !asks_for_text() && is_left() => vec![labels.not_committed],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns whether a request in lower case asks for a push, or for what comes after one.
+fn wants_push(lower: &str) -> bool {
+    const PUSHES: [&str; 5] = ["push", "pushed", "푸시", "プッシュ", "推送"];
+    requests::publishes(lower) || text::contains_any_words(lower, &PUSHES)
 }
 
 /// Returns the quoted words of the user before the result of a turn, and the result.
@@ -285,6 +341,13 @@ fn is_question_or_remark(turn: &TurnResult, asked: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Returns the lines as a reader would write them.
+    fn told_of(state: &State, more: &[(usize, String)], results: &[usize], end: Option<usize>) -> String {
+        let told = lines(state, more, results, end);
+        let plain = told.lines().map(|line| line.trim_end_matches(FIELD).replace(FIELD, ARROW));
+        plain.collect::<Vec<_>>().join("\n")
+    }
+
     fn turn(asked: &str, edited: bool) -> TurnResult {
         TurnResult { asked: asked.to_owned(), substantive: true, used_tools: true, edited, ..TurnResult::default() }
     }
@@ -308,7 +371,7 @@ mod tests {
         ];
         let state = state(asked.map(|asked| turn(asked, asked != "yes")));
         let more = requests::others(&state);
-        let told = lines(&state, &more, &[0, 2], Some(3));
+        let told = told_of(&state, &more, &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n1 {}\nend {}", asked[1], asked[3]), "what came of a consent belongs to the request");
     }
 
@@ -316,10 +379,10 @@ mod tests {
     fn the_commit_that_was_asked_for_last_is_told_with_what_became_of_it() {
         let asked = ["print the slip", "paint the drawer of the day till", "fold the slip", "commit this, but not the slip"];
         let turns = asked.map(|said| TurnResult { committed: said == asked[3], ..turn(said, said != asked[3]) });
-        let told = lines(&state(turns.clone()), &[], &[0, 1], Some(2));
+        let told = told_of(&state(turns.clone()), &[], &[0, 1], Some(2));
         assert_eq!(told.lines().last(), Some("- commit this, but not the slip → committed"));
         let [first, second, third, _] = turns;
-        let told = lines(&state([first, second, third, turn("why is it red?", false)]), &[], &[0, 1], Some(2));
+        let told = told_of(&state([first, second, third, turn("why is it red?", false)]), &[], &[0, 1], Some(2));
         assert!(told.lines().last().is_some_and(|last| last.starts_with("end ")), "{told}");
     }
 
@@ -328,7 +391,7 @@ mod tests {
         let asked = ["print the slip", "test what the till does if a push fails", "commit please", "why is it red?"];
         let turns = asked.map(|said| TurnResult { committed: said == asked[2], ..turn(said, said == asked[1]) });
         let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
-        let told = lines(&state(turns), &more, &[0], Some(3));
+        let told = told_of(&state(turns), &more, &[0], Some(3));
         assert_eq!(told, format!("0 *\n- {}\n- {} → committed\nend {}", asked[1], asked[2], asked[3]));
     }
 
@@ -338,7 +401,7 @@ mod tests {
             let turns = ["print the slip", "paint the drawer", asked, "fold the slip"].map(|said| turn(said, said != asked));
             let mut number = 1..;
             let turns = turns.map(|turn| TurnResult { number: number.next().unwrap_or_default(), ..turn });
-            lines(&state(turns), &[], &[0, 1, 2], Some(3)).lines().nth(2).map(str::to_owned)
+            told_of(&state(turns), &[], &[0, 1, 2], Some(3)).lines().nth(2).map(str::to_owned)
         };
         for asked in ["why an error?", "compare it to the night till", "so the commit is there?"] {
             assert_eq!(told(asked), Some(format!("2 {asked}")));
@@ -364,7 +427,7 @@ mod tests {
             state.taken_back.edited(file, turn, 0);
         }
         let more = [(1, asked[1].to_owned()), (2, asked[2].to_owned())];
-        let told = lines(&state, &more, &[], Some(3));
+        let told = told_of(&state, &more, &[], Some(3));
         assert_eq!(told, format!("- * → changed: `slip.py`\n- {} → changed: `drawer.py`\n- {}\nend ", asked[1], asked[2]));
     }
 
@@ -376,7 +439,7 @@ mod tests {
             let mut state = state(turns);
             state.files.record_change("till.rs", 1, 0);
             state.undone.file_changed("till.rs");
-            lines(&state, &[(3, asked.to_owned())], &[0], Some(2))
+            told_of(&state, &[(3, asked.to_owned())], &[0], Some(2))
         };
         let is_told = |asked: &str, committed: bool| told(asked, committed).contains('→');
         assert!(is_told("commit it please", false) && !is_told("give me a commit message", false));
@@ -387,7 +450,7 @@ mod tests {
     fn what_came_of_a_consent_is_not_what_came_of_a_deed_before_it() {
         let asked = ["print the slip", "write the plan down as a comment", "yes", "ring the bell of the shop"];
         let turns = asked.map(|said| TurnResult { acted: said == asked[1], ..turn(said, said == "yes") });
-        let told = lines(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
+        let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]));
     }
 
@@ -398,7 +461,7 @@ mod tests {
             ["print the slip of the night till at the end of the day", again, again, "fold the slip of the day till"];
         let state = state(asked.map(|asked| turn(asked, true)));
         let more = requests::others(&state);
-        let told = lines(&state, &more, &[0, 2], Some(3));
+        let told = told_of(&state, &more, &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n1 {again}\nend {}", asked[3]));
     }
 
@@ -412,7 +475,7 @@ mod tests {
         ];
         let mut state = state(asked.map(|asked| turn(asked, true)));
         state.request = "Close the shop".to_owned();
-        let told = lines(&state, &[], &[], Some(3));
+        let told = told_of(&state, &[], &[], Some(3));
         assert!(told.starts_with("- *\nend "), "{told}");
     }
 
@@ -430,8 +493,40 @@ mod tests {
         }
         let state = state(turns);
         let more = requests::others(&state);
-        let told = |results: &[usize]| lines(&state, &more, results, Some(3));
+        let told = |results: &[usize]| told_of(&state, &more, results, Some(3));
         assert_eq!(told(&[0, 1, 2]), format!("0 *\n1 {}\n2 \nend ", asked[1]));
         assert_eq!(told(&[0, 2]), format!("0 *\n1 {}\nend ", asked[1]));
+    }
+
+    #[test]
+    fn a_request_of_which_only_the_essence_is_known_is_told_whole() {
+        let asked = ["print the slip", "paint the drawer of the night till", "is the lock red?", "fold the slip"];
+        let whole = "Yes, paint the drawer of the night till. It should be as red as the bell.";
+        let turns = asked.map(|said| TurnResult { whole: whole.to_owned(), ..turn(said, said != asked[2]) });
+        let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 1], Some(3));
+        assert_eq!(told.lines().nth(1), Some("1 paint the drawer of the night till. It should be as red as the bell."));
+    }
+
+    #[test]
+    fn what_was_said_while_the_agent_worked_stands_with_the_request() {
+        let asked = ["print the slip", "paint the drawer of the night till", "is the lock red?", "fold the slip"];
+        let remark = "and paint its lock green, please";
+        let turns = asked.map(|said| {
+            let added = if said == asked[1] { vec![remark.to_owned()] } else { Vec::new() };
+            TurnResult { added, ..turn(said, said != asked[2]) }
+        });
+        let more = [(1, asked[1].to_owned()), (1, remark.to_owned())];
+        let told = lines(&state(turns.clone()), &more, &[0, 1], Some(3));
+        assert_eq!(told.lines().nth(1), Some("1 paint the drawer of the night till\t\tand paint its lock green, please"));
+        let told = told_of(&state(turns), &more, &[0], Some(3));
+        assert_eq!(told.lines().nth(2), Some("- and paint its lock green, please"), "nothing came of it");
+    }
+
+    #[test]
+    fn an_arrow_of_the_user_is_not_taken_for_what_came_of_it() {
+        let asked = ["print the slip", "rename the till → the drawer", "is the lock red?", "fold the slip"];
+        let turns = asked.map(|said| turn(said, said != asked[2]));
+        let told = lines(&state(turns), &[(1, asked[1].to_owned())], &[0], Some(3));
+        assert_eq!(told.lines().nth(1), Some("- rename the till → the drawer\t"));
     }
 }

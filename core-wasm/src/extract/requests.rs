@@ -7,12 +7,13 @@ use super::state::State;
 use crate::text;
 
 /// The maximum number of requests between the first and the last that are told.
-const MAX_REQUESTS: usize = 14;
+const MAX_REQUESTS: usize = 18;
 /// Their maximum length together, in characters, and that of one, in bytes.
-const MAX_CHARS: usize = 1_500;
+const MAX_CHARS: usize = 2_000;
 const MAX_REQUEST_BYTES: usize = 400;
-/// The maximum length of one if all are too long together, in bytes.
-const MAX_SHORT_BYTES: usize = 160;
+/// The length to which each is cut if all are too long together, in bytes: the fewer there are, the longer.
+const MIN_SHORT_BYTES: usize = 120;
+const MAX_SHORT_BYTES: usize = 240;
 /// The maximum length of a request for which only a plan was made, in characters. A longer one is told by the plan.
 const MAX_PLANNED_CHARS: usize = 400;
 /// The length from which a request is told although a decision says it too, if something was changed for it, in characters.
@@ -21,11 +22,11 @@ const MIN_REPEATED_CHARS: usize = 60;
 /// The similarity at which two requests ask for the same.
 pub(super) const SAME_REQUEST: f32 = 0.6;
 
-/// The length up to which a prompt that speaks of a commit asks for nothing else, in characters.
-const MAX_RECORD_CHARS: usize = 60;
-
 /// The length up to which a guess says too little, even if something was changed for it, in characters.
 const MAX_GUESS_CHARS: usize = 80;
+
+/// The length from which a remark in the middle of the work steers it, in characters.
+const MIN_REMARK_CHARS: usize = 100;
 
 /// How many words behind a consent are too few to say what to do.
 const FEW_WORDS: usize = 4;
@@ -80,7 +81,7 @@ pub(super) fn latest_with_turn(state: &State) -> Option<(usize, &str)> {
 }
 
 fn turn_of(asked: &str, turns: &[TurnResult]) -> Option<usize> {
-    turns.iter().rposition(|turn| turn.asked == asked)
+    turns.iter().rposition(|turn| turn.asked == asked || turn.added.iter().any(|added| added == asked))
 }
 
 /// Returns the other requests and corrections with the places of their turns, oldest first. The latest request is among them if another
@@ -110,7 +111,8 @@ pub(super) fn others(state: &State) -> Vec<(usize, String)> {
         let changed = turn.has_work() || is_taken_up(turns, at);
         // What has no answer is told as left undone.
         let all_asked = std::iter::once(&turn.asked).chain(&turn.added).filter(|asked| !state.undone.is_unanswered(asked));
-        for asked in all_asked.filter_map(|asked| steering(asked, turn, changed, is_planned(at))) {
+        let is_last = at + 1 == turns.len();
+        for asked in all_asked.filter_map(|asked| steering(asked, turn, changed, is_planned(at), is_last)) {
             let is_decided = || (!changed || asked.chars().count() < MIN_REPEATED_CHARS) && decided(asked);
             if !known(asked, &all) && !is_decided() {
                 let weighs = changed && !turn.added.iter().any(|added| added.ends_with(asked));
@@ -144,8 +146,9 @@ pub(super) fn others(state: &State) -> Vec<(usize, String)> {
 fn fit(all: &mut Vec<Asked>, before: usize) -> usize {
     let chars = |all: &[Asked]| all.iter().map(|asked| asked.said.chars().count()).sum::<usize>();
     if chars(all) > MAX_CHARS {
+        let max = (MAX_CHARS / all.len()).clamp(MIN_SHORT_BYTES, MAX_SHORT_BYTES);
         for asked in all.iter_mut() {
-            asked.said = text::clip(&asked.said, MAX_SHORT_BYTES).into_owned();
+            asked.said = text::clip(&asked.said, max).into_owned();
         }
     }
     let mut dropped = 0;
@@ -166,17 +169,21 @@ fn is_taken_up(turns: &[TurnResult], at: usize) -> bool {
 }
 
 /// Returns what was asked in a turn, without a consent or an option's letter before it, if it says by itself what to do or what is
-/// wrong. `changed` says whether something was changed for it, and `is_planned` whether a plan was made in the turn that is still to be
-/// carried out.
-fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bool) -> Option<&'a str> {
+/// wrong. `changed` says whether something was changed for it, `is_planned` whether a plan was made in the turn that is still to be
+/// carried out, and `is_last` whether the session ended with the turn.
+fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bool, is_last: bool) -> Option<&'a str> {
     let is_added = asked != turn.asked;
     let behind = behind_consent(asked);
     let asked = human::without_option_letter(human::without_consent(behind.unwrap_or(asked)));
-    let asked = before_code(asked)?;
+    let asked = human::without_hesitation(before_code(asked)?);
     let publishes = publishes(asked) && turn.used_tools;
-    let is_short = asked.chars().count() <= MAX_RECORD_CHARS;
-    let only_records = human::speaks_of_recording(asked) && (!turn.edited || is_short) && !publishes;
-    let is_own = (turn.substantive || publishes || is_added || (behind.is_some() && turn.edited && human::is_demand(asked)))
+    let speaks = human::speaks_of_recording(asked) && (!(turn.edited || turn.acted) || !asked.is_ascii());
+    // The course tells the commit that was asked for last with what became of it.
+    let is_last_record = is_last && !turn.edited && !is_added && asks_record(turn, asked);
+    let only_records = ((human::only_records(asked) || speaks) && !publishes) || is_last_record;
+    // A chore may ask for more: "empty the drawer and commit".
+    let is_more = || (turn.edited || turn.acted) && asks_more(asked, is_last);
+    let is_own = (turn.substantive || publishes || is_added || is_more())
         && !only_records
         && !human::is_output(asked)
         && !asked.starts_with('/');
@@ -186,29 +193,62 @@ fn steering<'a>(asked: &'a str, turn: &TurnResult, changed: bool, is_planned: bo
     let orders = || human::is_demand(asked) || human::is_order(asked);
     if is_added {
         // What is said in the middle of the work is often only about its next step.
-        let is_wish = wishes(asked) || (!asked.contains(['?', '？']) && (orders() || human::corrects(asked)));
-        return ((turn.edited || is_planned) && is_wish && human::stands_alone(asked)).then_some(asked);
+        let is_long = || asked.chars().count() >= MIN_REMARK_CHARS;
+        let is_wish = publishes
+            || wishes(asked)
+            || is_long()
+            || (!asked.contains(['?', '？']) && (orders() || human::corrects(asked)));
+        return ((changed || is_planned || is_last) && is_wish && human::stands_alone(asked)).then_some(asked);
     }
     // Where nothing changed, only an order or a correction says what was wanted.
     let lower = asked.to_lowercase();
-    let only_asks = human::only_asks(asked);
+    let demands = || text::sentences(asked).iter().any(|sentence| human::is_demand(sentence));
+    let only_asks = human::only_asks(asked) && !demands();
     let reports = || turn.used_tools && signs::is_problem(&lower);
-    let steers = if signs::is_guess(&lower) {
-        (changed && asked.chars().count() > MAX_GUESS_CHARS) || (!only_asks && reports())
+    let steers = if is_last && (turn.used_tools || !only_asks) {
+        // The last request is where the next session goes on.
+        true
+    } else if signs::is_guess(&lower) {
+        let is_asked = asked.chars().count() > MAX_GUESS_CHARS && (changed || (turn.used_tools && demands()));
+        is_asked || (!only_asks && reports())
     } else if only_asks {
         changed
     } else {
         let is_work = || turn.used_tools && orders() && !asks_to_see(asked);
         changed || human::corrects(asked) || human::refutes(asked) || is_work() || reports()
     };
-    let says_enough = human::stands_alone(asked) || (turn.has_work() && !only_asks && says_what(asked));
+    let says_enough = human::stands_alone(asked) || ((turn.has_work() || is_last) && !only_asks && says_what(asked));
     (says_enough && steers).then_some(asked)
 }
 
 /// Returns whether a request asks for what others see, and what may come out otherwise: a merge, or a pull request.
-pub(super) fn publishes(asked: &str) -> bool {
+pub(in crate::extract) fn publishes(asked: &str) -> bool {
     const WORDS: [&str; 8] = ["merge", "merged", "merging", "pr", "pull request", "머지", "マージ", "合并"];
     text::contains_any_words(&asked.to_lowercase(), &WORDS) && !human::only_asks(asked)
+}
+
+/// Returns whether a chore asks for something of its own in enough words: "empty the drawer and commit".
+fn asks_more(asked: &str, is_last: bool) -> bool {
+    let least = if is_last { FEW_WORDS } else { FEW_WORDS + 1 };
+    human::is_demand(asked) && !human::is_consent(asked) && asked.split_whitespace().count() >= least
+}
+
+/// Returns whether a turn was asked for a commit, a push or a pull request. A test of pushes asks for none.
+pub(super) fn asks_record(turn: &TurnResult, asked: &str) -> bool {
+    let speaks = || human::speaks_of_recording(asked) || publishes(asked);
+    human::asks_record(asked) || proposes(asked) || (turn.committed && speaks())
+}
+
+/// Returns whether a request asks for a pull request: "then open a PR".
+pub(super) fn proposes(asked: &str) -> bool {
+    const VERBS: [&str; 4] = ["create", "open", "make", "draft"];
+    let lower = asked.to_lowercase();
+    let names = |it: &str| text::contains_any_words(it, &["pr", "pull request"]);
+    let opens = || {
+        let sentences = text::sentences(&lower);
+        sentences.iter().any(|said| names(said) && text::contains_any_words(said, &VERBS))
+    };
+    publishes(asked) && (opens() || text::contains_any(&lower, &["prに", "prを"]))
 }
 
 /// Returns whether a few words say what to do, if something was changed for them: "fix both".
@@ -290,19 +330,19 @@ mod tests {
     }
 
     fn told(asked: &str) -> Option<String> {
-        steering(asked, &turn(asked), false, false).map(str::to_owned)
+        steering(asked, &turn(asked), false, false, false).map(str::to_owned)
     }
 
     fn told_of_edit(asked: &str) -> Option<String> {
-        steering(asked, &TurnResult { edited: true, ..turn(asked) }, true, false).map(str::to_owned)
+        steering(asked, &TurnResult { edited: true, ..turn(asked) }, true, false, false).map(str::to_owned)
     }
 
     #[test]
     fn a_wish_for_a_plan_that_is_still_to_be_carried_out_is_told() {
         let asked = "the slip is not printed at all for the night till, and it should be";
         let made = TurnResult { asked: "Plan the slips".to_owned(), ..TurnResult::default() };
-        assert_eq!(steering(asked, &made, false, true), Some(asked));
-        assert_eq!(steering(asked, &made, false, false), None);
+        assert_eq!(steering(asked, &made, false, true, false), Some(asked));
+        assert_eq!(steering(asked, &made, false, false, false), None);
     }
 
     #[test]
@@ -335,9 +375,10 @@ mod tests {
             let mut state = State::default();
             let asked = "print the slip of the night till at the end of the day";
             state.results.push(TurnResult { edited, added: vec![added.to_owned()], ..turn(asked) });
+            state.results.push(turn("is the lock of the drawer red?"));
             all_said(&state)
         };
-        assert_eq!(told(true, said).last().map(String::as_str), Some(said));
+        assert!(told(true, said).contains(&said.to_owned()));
         assert!(!told(false, said).contains(&said.to_owned()), "nothing came of it");
         let fact = "what does the till of the night say about the drawer?";
         assert!(!told(true, fact).contains(&fact.to_owned()));
@@ -388,7 +429,7 @@ mod tests {
     fn a_request_to_merge_is_told_whatever_came_of_it() {
         let asked = "push all of this up and get the slip of the night till merged";
         let told = |substantive: bool, asked: &str| {
-            steering(asked, &TurnResult { substantive, ..turn(asked) }, false, false).map(str::to_owned)
+            steering(asked, &TurnResult { substantive, ..turn(asked) }, false, false, false).map(str::to_owned)
         };
         assert_eq!(told(false, asked).as_deref(), Some(asked));
         assert_eq!(told(false, "push all of this up to the night branch"), None);
@@ -407,9 +448,9 @@ mod tests {
     fn requests_are_cut_before_they_are_dropped() {
         let asked = |said: String, weighs: bool| Asked { turn: 0, said, weighs, is_undone: false };
         let mut all: Vec<Asked> =
-            (0..6).map(|at| asked(format!("{at} {}", "print the slip ".repeat(20)), at != 1)).collect();
+            (0..8).map(|at| asked(format!("{at} {}", "print the slip ".repeat(20)), at != 1)).collect();
         assert_eq!(fit(&mut all, 3), 0);
-        assert!(all.len() == 6 && all.iter().all(|asked| asked.said.chars().count() <= MAX_SHORT_BYTES));
+        assert!(all.len() == 8 && all.iter().all(|asked| asked.said.chars().count() <= MAX_SHORT_BYTES));
         let mut all: Vec<Asked> = (0..MAX_REQUESTS + 2).map(|at| asked(at.to_string(), at != 4)).collect();
         assert_eq!(fit(&mut all, 3), 1, "4 goes first, and then 0");
         assert_eq!(all[0].said, "1");
@@ -418,10 +459,57 @@ mod tests {
     #[test]
     fn what_only_asks_or_records_is_not_told() {
         assert_eq!(told("does the night till have a slip of its own today?"), None);
-        assert_eq!(told_of_edit("commit that and push it to the night branch"), None);
+        assert_eq!(told_of_edit("commit that and push it please"), None);
         assert_eq!(told("I guess the slip of the night till is a bit longer"), None);
         assert_eq!(told_of_edit("can you check print_slip.rs, perhaps this needs a change too"), None);
         assert_eq!(told("can you show me the code that prints the slip of the night till?"), None);
         assert!(told("look at the slips of the night till in print_slip.rs").is_some());
+    }
+
+    #[test]
+    fn the_last_request_is_told_even_if_nothing_came_of_it() {
+        let last = |asked| steering(asked, &turn(asked), false, false, true).map(str::to_owned);
+        for asked in
+            ["the drawer stays as it is, it needs no lock", "does the bell of the night till ring twice?", "use both"]
+        {
+            assert_eq!(last(asked).as_deref(), Some(asked));
+        }
+        assert_eq!(
+            last("hmm, the drawer of the till needs no lock").as_deref(),
+            Some("the drawer of the till needs no lock")
+        );
+        assert_eq!(last("ready?"), None);
+        assert_eq!(told("the drawer stays as it is, it needs no lock"), None);
+    }
+
+    #[test]
+    fn a_pull_request_that_was_asked_for_while_the_agent_worked_is_told() {
+        let told = |added: &str| {
+            let turn = TurnResult { edited: true, added: vec![added.to_owned()], ..turn("print the slip of the till") };
+            steering(added, &turn, true, false, false).is_some()
+        };
+        assert!(told("ok push it up and lets get a pr ready") && !told("commit it please"));
+    }
+
+    #[test]
+    fn a_chore_that_asks_for_more_is_told() {
+        let chore = |asked: &str| TurnResult { substantive: false, edited: true, committed: true, ..turn(asked) };
+        let told = |asked: &str| steering(asked, &chore(asked), true, false, false).is_some();
+        assert!(told("commit and empty the drawer of the till") && told("close the drawer, then push it"));
+        assert!(!told("commit this please") && !told("please continue") && !told("コミットして"));
+    }
+
+    #[test]
+    fn what_was_asked_for_last_while_the_agent_worked_is_told() {
+        let mut state = State::default();
+        state.request = "print the slip".to_owned();
+        for asked in ["print the slip", "is the lock red?", "paint the drawer"] {
+            state.results.push(TurnResult { edited: true, ..turn(asked) });
+        }
+        let added = "fold the slips of the night till, too";
+        let busy = TurnResult { edited: true, added: vec![added.to_owned()], ..turn("ring the bell of the shop") };
+        state.results.push(busy);
+        state.later = added.to_owned();
+        assert_eq!(latest_with_turn(&state), Some((3, added)));
     }
 }

@@ -80,6 +80,9 @@ pub(super) struct Turn {
     pub source: LineRef,
     /// The essence of what the user said, in one line.
     pub title: String,
+    /// All that the user said, if it is short and nobody else's words are in it. May be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub whole: String,
     prompt: String,
     /// The agent's latest text. It is the answer once the turn is over.
     pub answer: String,

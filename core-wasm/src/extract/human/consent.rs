@@ -382,6 +382,11 @@ fn is_all_chore(bare: &str) -> bool {
     count <= 30 && bare.split(' ').any(is_git) && bare.split(' ').all(|word| CHORE_WORDS.contains(&word))
 }
 
+/// Returns whether a prompt asks for nothing but to record and to publish the work.
+pub(in crate::extract) fn only_records(prompt: &str) -> bool {
+    is_all_chore(&normalize(prompt))
+}
+
 /// Returns whether a prompt only asks to record or to continue the previous work.
 pub(in crate::extract) fn is_chore(prompt: &str) -> bool {
     let bare = normalize(prompt);

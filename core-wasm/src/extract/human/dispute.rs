@@ -275,6 +275,12 @@ pub(super) fn is_hesitation(lower: &str) -> bool {
     (2..=8).contains(&word.len()) && word.bytes().all(|byte| b"uehm".contains(&byte)) && word.ends_with(['m', 'h'])
 }
 
+/// Strips the sound of doubt before what somebody says: "hmm, print it twice".
+pub(in crate::extract) fn without_hesitation(said: &str) -> &str {
+    let rest = said.trim_start_matches(char::is_alphanumeric).trim_start_matches([',', '.', '…', ' ', '-']);
+    if is_hesitation(&text::head(said, 20).to_lowercase()) { rest } else { said }
+}
+
 /// Returns whether a prompt begins with pasted output that tells a failure.
 fn shows_failure(prompt: &str) -> bool {
     let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());

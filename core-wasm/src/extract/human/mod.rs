@@ -18,6 +18,7 @@ mod ruling;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod whole_request;
 mod withdrawal;
 
 pub(super) use choice::{
@@ -25,12 +26,12 @@ pub(super) use choice::{
     steering, stops_what_was_proposed, takes_option,
 };
 pub(super) use consent::{
-    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, picks_of, said_merged, speaks_of_all,
-    speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
+    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, only_records, picks_of, said_merged,
+    speaks_of_all, speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
 pub(super) use correction::{corrects, holds_back, is_correction, outlasts_change};
 pub(super) use directives::{directives, typed};
-pub(super) use dispute::{disputes, doubts, objects, refutes, replaces};
+pub(super) use dispute::{disputes, doubts, objects, refutes, replaces, without_hesitation};
 pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
@@ -41,4 +42,5 @@ pub(super) use request::{
 };
 pub(super) use rule::{is_rule, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
+pub(super) use whole_request::whole_request;
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

@@ -170,7 +170,7 @@ fn is_bare_order(sentence: &str) -> bool {
 }
 
 /// Returns whether a line begins like a diff, a log or a list.
-fn is_marked(line: &str) -> bool {
+pub(super) fn is_marked(line: &str) -> bool {
     line.trim_start().starts_with(['+', '-', '@', '#', '[', '>', '|', '●', '❯', '⏺', '⎿', '│', '$', '`'])
 }
 
@@ -243,6 +243,10 @@ const DEMANDS: &[&str] = &[
     "allow",
     "debug",
     "analyze",
+    "analyse",
+    "ask",
+    "delegate",
+    "rebase",
     "compare",
     "read",
 ];
@@ -378,7 +382,7 @@ pub(in crate::extract) fn sets_value(request: &str) -> bool {
 }
 
 /// Returns a prompt without the marks that the client puts in the place of pictures and of long pasted text.
-fn without_marks(prompt: &str) -> String {
+pub(super) fn without_marks(prompt: &str) -> String {
     let mut rest = prompt;
     let mut bare = String::new();
     while let Some(at) = rest.find("[Image #").into_iter().chain(rest.find("[Pasted text #")).min()
@@ -474,7 +478,7 @@ pub(in crate::extract) fn is_order(sentence: &str) -> bool {
 }
 
 /// Returns whether a line belongs to the banner that the client prints when it starts, which people paste.
-fn is_banner(line: &str) -> bool {
+pub(super) fn is_banner(line: &str) -> bool {
     let models = ["Opus", "Sonnet", "Haiku"];
     line.contains("Claude Code v") || (line.contains('·') && text::contains_any(line, &models))
 }

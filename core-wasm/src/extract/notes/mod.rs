@@ -54,7 +54,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let (results, given): (Vec<_>, Vec<_>) = results.into_iter().map(|(_, it, given)| (told_once(it), given)).unzip();
     let mut attributes = attributes(state, &results, &outcome);
     let about = about_request(state);
-    let original_request = format!("{}{about}", state.request);
+    let original_request = format!("{}{about}", course::first_request(state));
     if !about.is_empty() {
         attributes.push(("request-about".to_owned(), about));
     }

@@ -42,7 +42,7 @@ pub(super) use turn_result::TurnResult;
 use turn_result::{is_lead, share};
 
 /// The maximum number of turns to keep.
-const MAX_TURNS: usize = 24;
+const MAX_TURNS: usize = 28;
 /// How many of the latest turns keep more of their statements.
 const LATEST_TURNS: usize = 3;
 /// The number of turns in which something is checked that the user doubted.

@@ -33,6 +33,9 @@ pub(in crate::extract) struct TurnResult {
     pub number: u32,
     /// The essence of the request.
     pub asked: String,
+    /// All that the user said for it. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub whole: String,
     /// What the user added while the agent worked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,

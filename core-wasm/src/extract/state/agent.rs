@@ -229,6 +229,7 @@ impl State {
             source: turn.part().clone(),
             number: self.turns,
             asked: turn.title.clone(),
+            whole: turn.whole.clone(),
             added: turn.added.clone(),
             statements: turn.all_statements(),
             checked: prose::checked(&turn.answer).unwrap_or_default(),
@@ -341,6 +342,10 @@ impl State {
             if self.results.gives_up_before() {
                 self.forget_given_up();
             }
+        } else if turn.used_tools && turn.prompt_chars > 0 {
+            // What was done without a word is told by the request.
+            let result = self.turn_result();
+            self.results.push(result);
         }
         if let Some(memory) = self.failures.pasted_memory(&self.turn.answered.clone(), self.labels()) {
             self.memories.add(memory, settled);

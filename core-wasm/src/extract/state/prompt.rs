@@ -50,7 +50,9 @@ impl State {
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
         self.request_of_prompt(&prompt, &title, substantive);
+        let whole = human::whole_request(&prompt).filter(|_| picked.is_empty()).unwrap_or_default();
         self.begin_turn(&prompt, title, substantive, source);
+        self.turn.whole = whole;
     }
 
     /// Takes what a prompt says against the work before it.

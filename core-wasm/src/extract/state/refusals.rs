@@ -7,6 +7,7 @@ use crate::extract::commits;
 use crate::extract::failures;
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::requests;
 use crate::extract::tool_uses::{Tool, ToolUse};
 
 /// The length above which a remark is a pasted text, in characters.
@@ -64,7 +65,9 @@ impl State {
         // The client's own words: "The user wants to clarify these questions."
         let is_of_client = said.starts_with("The user wants to ");
         let is_own = said.chars().count() <= MAX_REMARK_CHARS && !human::is_paste(said);
-        if !is_of_client && is_own && human::is_substantive(said) {
+        // A chore such as "push it and open a PR" is asked for, too.
+        let is_chore = || human::speaks_of_recording(said) || requests::publishes(said);
+        if !is_of_client && is_own && (human::is_substantive(said) || is_chore()) {
             self.turn.remarked(said);
         }
     }
