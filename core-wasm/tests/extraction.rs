@@ -2546,6 +2546,37 @@ fn a_sub_agent_commits_what_it_changed_and_not_what_it_tried_out() {
 }
 
 #[test]
+fn what_a_sub_agent_checked_is_checked() {
+    let mut script = Script::default();
+    script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+    let edit = json!({"file_path": "/home/u/proj/till.py", "old_string": "b", "new_string": "c"});
+    sub_agent(&mut script, "Edit", &edit, "The file /home/u/proj/till.py has been updated.");
+    sub_agent(&mut script, "Bash", &json!({"command": "pytest tests/ -q"}), "==== 87 passed in 0.52s ====");
+    sub_agent(&mut script, "Bash", &json!({"command": "pytest tests/test_till.py -q"}), "==== 12 passed in 0.12s ====");
+    script.agent("The total is rounded.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.pending.is_empty(), "{:?}", outcome.notes.pending);
+    assert_eq!(attribute(&outcome, "tests"), "87 pass, 0 fail");
+}
+
+#[test]
+fn what_an_unseen_sub_agent_ran_is_not_known() {
+    let pending = |is_shown: bool| {
+        let mut script = Script::default();
+        script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+        if is_shown {
+            let edit = json!({"file_path": "/home/u/proj/till.py", "old_string": "b", "new_string": "c"});
+            sub_agent(&mut script, "Edit", &edit, "The file /home/u/proj/till.py has been updated.");
+        }
+        let report = "Read the total of the till: it is rounded.";
+        script.tool("Task", &json!({"description": "look", "prompt": "look"}), report, false, &Value::Null);
+        script.agent("The total is rounded.").outcome().notes.pending
+    };
+    assert_eq!(pending(true), ["Nothing was run after the last change"]);
+    assert!(pending(false).is_empty());
+}
+
+#[test]
 fn an_answer_replaces_what_the_agent_settled_in_its_place() {
     let mut script = Script::default();
     let ask = |script: &mut Script, answer: &str| {

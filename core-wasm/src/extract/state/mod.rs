@@ -91,8 +91,10 @@ pub(super) struct State {
     is_dequeued: bool,
     seen_additions: Vec<u32>,
     pending_uses: PendingToolUses,
-    /// The calls of sub-agents that may change a file or make a commit, until their results arrive.
+    /// The calls of sub-agents that may change or check something, until their results arrive.
     sub_agent_uses: PendingToolUses,
+    /// Whether the transcript has the messages of sub-agents.
+    shows_sub_agents: bool,
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
     vanished: Vanished,
