@@ -293,7 +293,7 @@ fn reports_success(output: &str) -> bool {
 }
 
 /// Parses `[branch 1a2b3c4] subject`.
-fn parse_commit_line(line: &str) -> Option<(String, String, String)> {
+pub(super) fn parse_commit_line(line: &str) -> Option<(String, String, String)> {
     let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let inside = inside.replace(" (root-commit)", "");
     let (branch, hash) = inside.rsplit_once(' ')?;

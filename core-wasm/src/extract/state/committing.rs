@@ -107,6 +107,7 @@ impl State {
             self.stash_moved(&stash);
         }
         self.undone.remotes_named(command, output);
+        self.rewritten.command_ran(command, output);
         if commits::pushed_branch(command, output).is_some() {
             self.undone.pushed();
         }

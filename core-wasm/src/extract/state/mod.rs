@@ -33,6 +33,7 @@ use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
 use crate::extract::references::References;
 use crate::extract::results::Results;
+use crate::extract::rewritten::Rewritten;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
 use crate::extract::standing;
@@ -120,6 +121,8 @@ pub(super) struct State {
     pub(super) drafts: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
     pub(super) hashes: Vec<(String, String)>,
+    /// The commits that git made anew under other hashes.
+    pub(super) rewritten: Rewritten,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
     /// Whether the hook of the project's commits is known to run the tests.
