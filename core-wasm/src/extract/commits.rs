@@ -78,6 +78,12 @@ fn messages_of(command: &str) -> Vec<String> {
     pieces.windows(2).filter_map(|piece| message(&command[piece[0]..piece[1]])).collect()
 }
 
+/// Returns whether a command line tries to make a commit.
+pub(super) fn is_tried(command: &str) -> bool {
+    commands::class(command) == commands::Class::Commit
+        || commands::git_calls(command).iter().any(|(subcommand, _)| subcommand == "commit")
+}
+
 /// Returns whether a command line makes other commits of those that were made before, so that their hashes lead nowhere.
 pub(super) fn replaces_hashes(command: &str) -> bool {
     commands::git_calls(command).iter().any(|(subcommand, arguments)| {

@@ -221,7 +221,7 @@ fn recorded(state: &State, turn: &TurnResult, is_last: bool) -> String {
     let asks_for_text = text::contains_any(&lower, &["message", "description", "메시지", "メッセージ"]);
     let is_left = || {
         let files: Vec<&str> = state.files.paths().collect();
-        state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
+        state.other_commit.0.is_empty() && state.commit_state(&files) == labels.not_committed
     };
     let told = match (turn.committed, state.undone.push()) {
         (true, Push::Made) if wants_push => vec![labels.is_committed, labels.pushed],

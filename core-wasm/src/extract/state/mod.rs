@@ -383,7 +383,7 @@ impl State {
                     all.push(labels.still_running.replace("{}", &tool_use.detail));
                 }
                 // The session ended before its result came.
-                Tool::Shell if commands::class(&tool_use.what) == commands::Class::Commit => {
+                Tool::Shell if commits::is_tried(&tool_use.what) => {
                     let subject = commits::message(&tool_use.what).unwrap_or_default();
                     let subject = subject.trim().lines().next().unwrap_or_default();
                     all.push(labels.still_running.replace("{}", &format!("`git commit` \"{subject}\"")));

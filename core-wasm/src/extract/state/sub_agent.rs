@@ -86,8 +86,8 @@ impl State {
     /// Takes what a command line of a sub-agent checked, committed and pushed.
     fn sub_agent_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
-        self.undone.command_ran(command);
-        self.checked_by_sub_agent(command, output, is_error);
+        self.undone.command_ran(command, output);
+        self.checked_apart(command, output, is_error);
         if !is_error {
             self.files_changed_by(tool_use, settled);
             self.commits_dropped(command, output);

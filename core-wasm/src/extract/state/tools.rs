@@ -164,7 +164,7 @@ impl State {
         if let Some(listed) = listed.as_ref().filter(|_| is_list_first) {
             has_landed |= self.git_listed(listed);
         }
-        self.undone.command_ran(command);
+        self.undone.command_ran(command, output);
         if !failed {
             for memory in self.failures.edited_by_command(tried, labels) {
                 self.record_fix(memory, settled);
@@ -235,8 +235,8 @@ impl State {
         self.ci_looked_at(command, output);
     }
 
-    /// Takes the checks that a sub-agent made with a command.
-    pub(super) fn checked_by_sub_agent(&mut self, command: &str, output: &str, is_error: bool) {
+    /// Takes the checks that a command made which a sub-agent ran, or which ran beside the agent.
+    pub(super) fn checked_apart(&mut self, command: &str, output: &str, is_error: bool) {
         let failed = is_error || reports_failure(command, commands::class(command), output);
         if !is_of_client(output, is_error) {
             let counts = self.tests_reported(command, output, failed);
