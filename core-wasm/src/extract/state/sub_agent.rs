@@ -28,6 +28,8 @@ impl State {
                     match tool_use.tool {
                         Tool::Edit if is_error => {}
                         Tool::Edit => self.sub_agent_edited(&tool_use, &output, settled),
+                        Tool::TaskUpdate if is_error => {}
+                        Tool::TaskUpdate => self.tasks.update(&tool_use.what, Some(&tool_use.detail)),
                         _ => self.sub_agent_ran(&tool_use, &output, is_error, settled),
                     }
                 }
@@ -42,13 +44,15 @@ impl State {
         }
     }
 
-    /// Reads a call of a sub-agent that may change a file, make a commit or check something.
+    /// Reads a call of a sub-agent that may change a file, make a commit, check something or end a task.
     fn sub_agent_call(&self, line: &Line<'_>, (id, name, input): (Raw<'_>, Raw<'_>, Raw<'_>)) -> Option<ToolUse> {
         let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
         let cwd = line.cwd().unwrap_or_default();
         let mut tool_use = ToolUse::read(&id, &name, input, (&self.root, &cwd), line_ref(line));
         let is_change = match tool_use.tool {
             Tool::Edit => !tool_use.what.is_empty(),
+            // It ticks off what it was given. Other tasks may be its own.
+            Tool::TaskUpdate => tool_use.detail == "completed",
             Tool::Shell => {
                 commands::class(&tool_use.what) != Class::Inspect
                     || commands::may_change(&tool_use.what)

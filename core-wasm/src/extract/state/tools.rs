@@ -91,6 +91,7 @@ impl State {
             Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
+            Tool::TaskList if !is_error => self.tasks.listed(&transcript::result_text(content)),
             Tool::Other
                 if !is_error
                     && tool_use.name.starts_with("mcp__")
