@@ -134,8 +134,7 @@ impl Evidence {
         self.has_checked = true;
     }
 
-    /// Records that a sub-agent worked, which may have run all checks and looked at the continuous integration. `is_shown` says whether
-    /// the transcript has what it ran.
+    /// Records that a sub-agent worked, which may have run all checks and looked at CI. `is_shown`: the transcript has what it ran.
     pub(super) fn agent_ran(&mut self, is_shown: bool) {
         self.is_never_run &= is_shown;
         self.may_have_run_all();

@@ -2,6 +2,7 @@
 
 mod agent;
 mod awaited;
+mod background;
 mod committing;
 mod decisions;
 mod directives;
@@ -24,7 +25,7 @@ use crate::extract::clean;
 use crate::extract::commits;
 use crate::extract::conventions::Conventions;
 use crate::extract::evidence::Evidence;
-use crate::extract::failures::Failures;
+use crate::extract::failures::{self, Failures};
 use crate::extract::files::{Files, is_document, is_named};
 use crate::extract::labels::{Labels, labels};
 use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
@@ -49,6 +50,7 @@ use crate::text::Language;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Kind, Line};
 use awaited::Awaited;
+use background::Running;
 use serde::{Deserialize, Serialize};
 
 /// The version of the state's format. A state with another version is discarded.
@@ -94,6 +96,8 @@ pub(super) struct State {
     pending_uses: PendingToolUses,
     /// The calls of sub-agents that may change or check something, until their results arrive.
     sub_agent_uses: PendingToolUses,
+    /// The latest commands that ran beside the agent.
+    background: Vec<Running>,
     /// Whether the transcript has the messages of sub-agents.
     shows_sub_agents: bool,
     pub(super) memories: SessionMemories,
@@ -391,6 +395,8 @@ impl State {
                 _ => {}
             }
         }
+        let running = self.checks_in_background().map(|command| format!("`{}`", failures::display_command(command)));
+        all.extend(running.map(|command| labels.still_running.replace("{}", &command)));
         let typed = self.queue.iter().filter(|queued| human::is_substantive(queued) && !queued.is_empty());
         all.extend(typed.map(|queued| {
             format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))

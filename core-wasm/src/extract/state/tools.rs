@@ -91,6 +91,9 @@ impl State {
             Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
+            Tool::Other if !is_error && tool_use.name == "TaskOutput" => {
+                self.background_ended(&transcript::result_text(content));
+            }
             Tool::TaskList if !is_error => self.tasks.listed(&transcript::result_text(content)),
             Tool::Other
                 if !is_error
@@ -157,6 +160,7 @@ impl State {
         if is_of_client(output, is_error) {
             return;
         }
+        self.background_begun(tool_use, output);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
         // A list that stands before the commit on the line says what was there before it.
         let at = |words: &str| command.find(words);
