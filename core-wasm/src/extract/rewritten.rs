@@ -109,7 +109,7 @@ impl Rewritten {
         else {
             return;
         };
-        if let Some((old, new)) = range.split_once("...").filter(|_| line.starts_with('+'))
+        if let Some((old, new)) = range.split_once("...").filter(|(_, new)| line.starts_with('+') && commits::is_hash(new))
             && let Some(known) = self.made.iter_mut().find(|it| it.is_gone && it.anew.is_empty() && is_same(&it.hash, old))
         {
             new.clone_into(&mut known.anew);
@@ -125,20 +125,20 @@ impl Rewritten {
         let mut told = String::new();
         let mut rest = said;
         while let Some((start, end)) = next_hash(rest) {
-            match self.made.iter().find(|it| it.is_gone && is_same(&it.hash, &rest[start..end])) {
-                None => told.push_str(&rest[..end]),
-                Some(commit) => {
-                    told.push_str(&rest[..start]);
-                    match self.last_hash(commit) {
-                        Some(hash) => told.push_str(&hash[..hash.len().min(end - start)]),
-                        None => {
-                            rest = without_hash(&mut told, &rest[end..], &commit.subject);
-                            continue;
-                        }
-                    }
-                }
-            }
-            rest = &rest[end..];
+            let gone = self.made.iter().find(|it| it.is_gone && is_same(&it.hash, &rest[start..end]));
+            let Some(commit) = gone else {
+                told.push_str(&rest[..end]);
+                rest = &rest[end..];
+                continue;
+            };
+            told.push_str(&rest[..start]);
+            let behind = &rest[end..];
+            rest = if let Some(hash) = self.last_hash(commit) {
+                told.push_str(&hash[..hash.len().min(end - start)]);
+                behind
+            } else {
+                without_hash(&mut told, behind, &commit.subject)
+            };
         }
         if told.is_empty() { said.into() } else { (told + rest).into() }
     }
@@ -155,10 +155,10 @@ impl Rewritten {
         (!hash.is_empty()).then_some(hash)
     }
 
-    /// Corrects the hashes in the notes of a session.
-    pub(super) fn correct(&self, notes: &mut SessionNotes) {
+    /// Returns the notes of a session with the hashes under which its commits stand now.
+    pub(super) fn corrected(&self, mut notes: SessionNotes) -> SessionNotes {
         if !self.made.iter().any(|it| it.is_gone) {
-            return;
+            return notes;
         }
         let correct = |said: &mut String| {
             if let Cow::Owned(told) = self.told(said) {
@@ -170,6 +170,7 @@ impl Rewritten {
         notes.decisions.iter_mut().for_each(|it| [&mut it.what, &mut it.why].into_iter().for_each(correct));
         notes.discoveries.iter_mut().for_each(|it| correct(&mut it.insight));
         notes.attributes.iter_mut().filter(|(name, _)| name == "course").for_each(|(_, lines)| correct(lines));
+        notes
     }
 }
 
@@ -217,13 +218,12 @@ fn without_hash<'a>(told: &mut String, rest: &'a str, subject: &str) -> &'a str 
     }
     let ends_clause = rest.is_empty() || rest.starts_with([',', '.', ';', ':', ')']);
     let prepositions = [" in commit ", " as commit ", " as ", " in ", " at "];
-    match prepositions.iter().find(|it| ends_clause && told.ends_with(*it)) {
-        Some(preposition) => told.truncate(told.len() - preposition.len()),
-        None => {
-            told.push('"');
-            told.push_str(subject);
-            told.push('"');
-        }
+    if let Some(preposition) = prepositions.iter().find(|it| ends_clause && told.ends_with(*it)) {
+        told.truncate(told.len() - preposition.len());
+    } else {
+        told.push('"');
+        told.push_str(subject);
+        told.push('"');
     }
     rest
 }

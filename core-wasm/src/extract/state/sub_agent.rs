@@ -26,9 +26,8 @@ impl State {
                 if let Some(tool_use) = self.sub_agent_uses.take(&id.text().unwrap_or_default()) {
                     let output = clean::clean(&transcript::result_text(content));
                     match tool_use.tool {
-                        Tool::Edit if is_error => {}
+                        Tool::Edit | Tool::TaskUpdate if is_error => {}
                         Tool::Edit => self.sub_agent_edited(&tool_use, &output, settled),
-                        Tool::TaskUpdate if is_error => {}
                         Tool::TaskUpdate => self.tasks.update(&tool_use.what, Some(&tool_use.detail)),
                         _ => self.sub_agent_ran(&tool_use, &output, is_error, settled),
                     }

@@ -185,7 +185,9 @@ fn what_is_added_restored_or_stashed_is_not_left_out() {
     let left = |commands: &[&str]| {
         let mut work = tree(&["src/cart.ts"]);
         work.others = ["src/menu.ts".to_owned(), "src/view.ts".to_owned()].to_vec();
-        commands.iter().for_each(|command| work.command_ran(command));
+        for command in commands {
+            work.command_ran(command);
+        }
         work.left_out().join(" ")
     };
     assert_eq!(left(&["git add src/menu.ts && git commit --fixup 1a2b3c4"]), "src/view.ts");
