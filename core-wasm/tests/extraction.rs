@@ -2602,6 +2602,105 @@ fn a_sub_agent_commits_what_it_changed_and_not_what_it_tried_out() {
 }
 
 #[test]
+fn what_a_sub_agent_checked_is_checked() {
+    let mut script = Script::default();
+    script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+    let edit = json!({"file_path": "/home/u/proj/till.py", "old_string": "b", "new_string": "c"});
+    sub_agent(&mut script, "Edit", &edit, "The file /home/u/proj/till.py has been updated.");
+    sub_agent(&mut script, "Bash", &json!({"command": "pytest tests/ -q"}), "==== 87 passed in 0.52s ====");
+    sub_agent(&mut script, "Bash", &json!({"command": "pytest tests/test_till.py -q"}), "==== 12 passed in 0.12s ====");
+    script.agent("The total is rounded.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.pending.is_empty(), "{:?}", outcome.notes.pending);
+    assert_eq!(attribute(&outcome, "tests"), "87 pass, 0 fail");
+}
+
+#[test]
+fn a_sub_agent_ticks_off_its_task() {
+    let mut script = Script::default();
+    script.human("Round the total of the till and print it");
+    for (id, subject) in [("1", "Round the total"), ("2", "Print the total")] {
+        let input = json!({"subject": subject, "description": subject});
+        script.tool("TaskCreate", &input, "created", false, &json!({"task": {"id": id}}));
+    }
+    sub_agent(&mut script, "TaskUpdate", &json!({"taskId": "1", "status": "completed"}), "Updated task #1 status");
+    sub_agent(&mut script, "TaskUpdate", &json!({"taskId": "2", "status": "in_progress"}), "Updated task #2 status");
+    assert_eq!(script.agent("The total is rounded.").outcome().notes.pending, ["Print the total"]);
+}
+
+#[test]
+fn a_session_may_end_at_its_commit() {
+    let state = |earlier: bool, command: &str| {
+        let mut script = Script::default();
+        script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+        if earlier {
+            script.bash("git commit -am 'Round it'", "[main 1a2b3c4] Round it\n 1 file changed", false);
+            script.edit("/home/u/proj/till.py", "b", "c");
+        }
+        let input = json!({"command": command});
+        let call = json!([{"type": "tool_use", "id": "toolu_last", "name": "Bash", "input": input}]);
+        script.line(json!({"type": "assistant", "gitBranch": "main", "message": {"content": call}}));
+        attribute(&script.outcome(), "commit-state").to_owned()
+    };
+    let begun = "a commit was begun, its result is not known";
+    assert_eq!(state(false, "git add -A && git commit -m 'Round it' && git push"), begun);
+    assert_eq!(state(true, "git commit -am 'Round it anew'"), format!("committed, not pushed; {begun}"));
+    assert_eq!(state(false, "git status"), "not committed");
+}
+
+#[test]
+fn a_run_beside_the_agent_counts_when_it_has_ended() {
+    let run = |end: &str, edits: bool| {
+        let mut script = Script::default();
+        script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+        script.bash(
+            "pytest tests/",
+            "Command running in background with ID: b1a2. Output is being written to: b1a2.output",
+            false,
+        );
+        if edits {
+            script.edit("/home/u/proj/till.py", "b", "c");
+        }
+        script.tool("TaskOutput", &json!({"task_id": "b1a2"}), end, false, &Value::Null);
+        let outcome = script.agent("The total is rounded.").outcome();
+        (attribute(&outcome, "tests").to_owned(), outcome.notes.pending.join("; "))
+    };
+    let ended = "<task_id>b1a2</task_id>\n<status>completed</status>\n<output>\n==== 87 passed in 9.10s ====\n</output>";
+    assert_eq!(run(ended, false), ("87 pass, 0 fail".to_owned(), String::new()));
+    assert_eq!(run(ended, true), (String::new(), "Nothing was run after the last change".to_owned()));
+    let hangs = "<retrieval_status>timeout</retrieval_status>\n<task_id>b1a2</task_id>\n<status>running</status>";
+    assert_eq!(run(hangs, false), (String::new(), "Started, without a result: `pytest tests/`".to_owned()));
+}
+
+#[test]
+fn a_refused_rebase_changes_nothing() {
+    let mut script = Script::default();
+    script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+    script.bash("git rebase main", "error: cannot rebase: You have unstaged changes.", true);
+    let said = json!([{"type": "text", "text": "The total is rounded."}]);
+    script.edit("/home/u/proj/slip.py", "a", "b");
+    script.line(json!({"type": "assistant", "gitBranch": "main", "message": {"content": said}}));
+    assert_eq!(attribute(&script.outcome(), "commit-state"), "not committed");
+}
+
+#[test]
+fn what_an_unseen_sub_agent_ran_is_not_known() {
+    let pending = |is_shown: bool| {
+        let mut script = Script::default();
+        script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+        if is_shown {
+            let edit = json!({"file_path": "/home/u/proj/till.py", "old_string": "b", "new_string": "c"});
+            sub_agent(&mut script, "Edit", &edit, "The file /home/u/proj/till.py has been updated.");
+        }
+        let report = "Read the total of the till: it is rounded.";
+        script.tool("Task", &json!({"description": "look", "prompt": "look"}), report, false, &Value::Null);
+        script.agent("The total is rounded.").outcome().notes.pending
+    };
+    assert_eq!(pending(true), ["Nothing was run after the last change"]);
+    assert!(pending(false).is_empty());
+}
+
+#[test]
 fn an_answer_replaces_what_the_agent_settled_in_its_place() {
     let mut script = Script::default();
     let ask = |script: &mut Script, answer: &str| {

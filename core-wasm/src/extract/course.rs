@@ -285,7 +285,7 @@ fn without_commit(state: &State, lower: &str, is_last: bool) -> Vec<&'static str
     let asks_for_text = || text::contains_any(lower, &["message", "description", "메시지", "メッセージ"]);
     let is_left = || {
         let files: Vec<&str> = state.files.paths().collect();
-        state.other_commit.0.is_empty() && state.undone.commit_state(&files, labels) == labels.not_committed
+        state.other_commit.0.is_empty() && state.commit_state(&files) == labels.not_committed
     };
     match state.undone.push() {
         Push::Made if wants_push(lower) => vec![labels.pushed],

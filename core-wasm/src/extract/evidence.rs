@@ -134,8 +134,9 @@ impl Evidence {
         self.has_checked = true;
     }
 
-    /// Records that a sub-agent worked, which may have run all checks and looked at the continuous integration.
-    pub(super) fn agent_ran(&mut self) {
+    /// Records that a sub-agent worked, which may have run all checks and looked at CI. `is_shown`: the transcript has what it ran.
+    pub(super) fn agent_ran(&mut self, is_shown: bool) {
+        self.is_never_run &= is_shown;
         self.may_have_run_all();
         self.published.may_have_been_seen();
     }
@@ -474,7 +475,7 @@ mod tests {
         assert_eq!(items(&evidence), ["pushed to `cart`"]);
         push(&mut evidence);
         assert_eq!(items(&evidence), ["pushed to `cart`", "CI not looked at since"]);
-        for seen in [Evidence::merged, Evidence::agent_ran] {
+        for seen in [Evidence::merged, |it: &mut Evidence| it.agent_ran(true)] {
             let mut evidence = evidence.clone();
             seen(&mut evidence);
             assert_eq!(items(&evidence), ["pushed to `cart`"]);

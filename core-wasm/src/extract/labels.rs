@@ -56,6 +56,8 @@ pub(crate) struct Labels {
     pub not_committed: &'static str,
     /// Files that changed after the last commit.
     pub changed_after_commit: &'static str,
+    /// A commit was begun as the session ended.
+    pub commit_begun: &'static str,
     /// A commit, and no push.
     pub not_pushed: &'static str,
     /// That the changes were committed, and nothing is known of a push.
@@ -190,6 +192,7 @@ const ENGLISH: Labels = Labels {
     begun_request: "Begun, and not known to be finished",
     not_committed: "not committed",
     changed_after_commit: "changed after the last commit, not committed",
+    commit_begun: "a commit was begun, its result is not known",
     not_pushed: "committed, not pushed",
     is_committed: "committed",
     changed: "changed: {}",
@@ -271,6 +274,7 @@ const KOREAN: Labels = Labels {
     begun_request: "시작했으나 끝났는지 확인되지 않음",
     not_committed: "커밋하지 않음",
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
+    commit_begun: "커밋을 시작했으나 결과는 알 수 없음",
     not_pushed: "커밋함, push하지 않음",
     is_committed: "커밋함",
     changed: "변경: {}",
@@ -359,6 +363,7 @@ const JAPANESE: Labels = Labels {
     begun_request: "着手済み、完了は未確認",
     not_committed: "未コミット",
     changed_after_commit: "最後のコミット後の変更は未コミット",
+    commit_begun: "コミットを開始したが結果は不明",
     not_pushed: "コミット済み、未プッシュ (push していない)",
     is_committed: "コミット済み",
     changed: "変更: {}",
@@ -447,6 +452,7 @@ const CHINESE: Labels = Labels {
     begun_request: "已开始，是否完成未知",
     not_committed: "未提交",
     changed_after_commit: "最后一次提交之后的改动未提交",
+    commit_begun: "已开始提交，结果未知",
     not_pushed: "已提交，未推送 (push)",
     is_committed: "已提交",
     changed: "更改: {}",

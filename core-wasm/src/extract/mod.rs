@@ -31,6 +31,7 @@ mod recap;
 mod references;
 mod requests;
 mod results;
+mod rewritten;
 mod seen_lines;
 pub(crate) mod signs;
 pub(crate) mod standing;

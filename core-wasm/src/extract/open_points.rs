@@ -103,8 +103,9 @@ impl OpenPoints {
         self.all.retain(|point| !point.said.to_lowercase().contains("commit"));
     }
 
-    /// Records the answer that ends a turn. What it speaks of is as it says, and it may leave something open itself.
-    pub(super) fn answered(&mut self, answer: &str) {
+    /// Records the answer that ends a turn. What it speaks of is as it says, and it may leave something open itself. If it only explains what
+    /// the user asked, no more than its questions are open: what "you need to do" then is how it is done.
+    pub(super) fn answered(&mut self, answer: &str, only_explains: bool) {
         for point in &mut self.all {
             point.age += 1;
         }
@@ -121,7 +122,8 @@ impl OpenPoints {
             let is_passed_over = is_of_answer && point.age > 0 && point.said.ends_with(['?', '？']);
             holds && !is_passed_over && point.age <= if is_passing { 0 } else { MAX_AGE }
         });
-        for said in prose::open_points(answer) {
+        let points = prose::open_points(answer).into_iter();
+        for said in points.filter(|said| !only_explains || said.ends_with(['?', '？'])) {
             // Whether it was pushed is told with the files, and what is only offered is a question.
             let lower = said.to_lowercase();
             let is_known = |known: &OpenPoint| known.said == said || is_about(&said, &known.said);
@@ -273,22 +275,22 @@ mod tests {
     #[test]
     fn what_waits_for_a_go_ends_with_what_the_user_says_next() {
         let mut points = OpenPoints::default();
-        points.answered("I looked at the till.\n\n### Open questions\n\n1. Shall the slip have the date, or only the total of it?\n2. Waiting for your go before the drawer is built.");
+        points.answered("I looked at the till.\n\n### Open questions\n\n1. Shall the slip have the date, or only the total of it?\n2. Waiting for your go before the drawer is built.", false);
         assert_eq!(points.items().len(), 2, "{:?}", points.items());
         points.prompted("build it in blue");
         assert_eq!(points.items().len(), 1, "{:?}", points.items());
-        points.answered("It is blue.");
+        points.answered("It is blue.", false);
         assert!(points.items().is_empty(), "{:?}", points.items());
         points.handed_over("## Open questions\n\n- Shall the slip have the date, or only the total of it?");
-        points.answered("I wrote it down.");
-        points.answered("It is blue.");
+        points.answered("I wrote it down.", false);
+        points.answered("It is blue.", false);
         assert_eq!(points.items().len(), 1, "it is for the next session");
     }
 
     #[test]
     fn what_speaks_against_an_option_is_not_open() {
         let mut points = OpenPoints::default();
-        points.answered("Option A:\n- Cost: Slower, because the till is waiting for the drawer to close\n\nThat till is waiting for you.");
+        points.answered("Option A:\n- Cost: Slower, because the till is waiting for the drawer to close\n\nThat till is waiting for you.", false);
         assert!(points.items().is_empty(), "{:?}", points.items());
     }
 
@@ -298,10 +300,10 @@ mod tests {
         points.handed_over(
             "## Next step\n\nRun `npm run e2e` against the staging server.\n\n## Assumed\n\n- the tax rate is read once\n",
         );
-        points.answered("The handoff is written. Next: run `npm run e2e` against the staging server.");
+        points.answered("The handoff is written. Next: run `npm run e2e` against the staging server.", false);
         assert_eq!(points.items().first().map(String::as_str), Some("Run `npm run e2e` against the staging server."));
         points.prompted("tests first");
-        points.answered("I ran `npm run e2e` against the staging server: all pass.");
+        points.answered("I ran `npm run e2e` against the staging server: all pass.", false);
         assert!(!points.items().iter().any(|point| point.contains("e2e")));
     }
 
@@ -310,25 +312,37 @@ mod tests {
         let mut points = OpenPoints::default();
         let asks = "## Open questions\n\n- Does the till round each line?\n- Is the tax a rate of the country?\n";
         points.documented("docs/till.md", asks);
-        points.answered("Both documents of the till are written.");
+        points.answered("Both documents of the till are written.", false);
         assert_eq!(points.items(), ["`docs/till.md`: Does the till round each line? Is the tax a rate of the country?"]);
         points.documented("docs/till.md", "## Open questions\n\n- Is the tax a rate of the country?\n");
         assert_eq!(points.items(), ["`docs/till.md`: Is the tax a rate of the country?"]);
     }
 
     #[test]
+    fn how_something_is_done_is_not_open() {
+        let answer =
+            "You need to set `TAX_RATE` before the till starts.\n\nOpen questions:\n- Is the tax a rate of the country?";
+        let mut points = OpenPoints::default();
+        points.answered(answer, true);
+        assert_eq!(points.items(), ["Is the tax a rate of the country?"]);
+        points.answered(answer, false);
+        assert_eq!(points.items().len(), 2);
+    }
+
+    #[test]
     fn what_is_done_is_not_open() {
         let mut points = OpenPoints::default();
-        points.answered("Rounded. I am waiting for the team lead's next assignment.\n\nNext steps:\n- Notified the till of the new tax table\n- Round the tax of the invoice");
+        points.answered("Rounded. I am waiting for the team lead's next assignment.\n\nNext steps:\n- Notified the till of the new tax table\n- Round the tax of the invoice", false);
         assert_eq!(points.items(), ["Round the tax of the invoice"]);
     }
 
     #[test]
     fn a_table_says_what_was_done_too() {
         let mut points = OpenPoints::default();
-        points.answered("Rounded. The menu still needs a border.");
+        points.answered("Rounded. The menu still needs a border.", false);
         points.answered(
             "| Point | Change |\n|---|---|\n| Border | The `Menu` of the shop has a border now, and needs no more |\n",
+            false,
         );
         assert!(points.items().is_empty());
     }
@@ -336,7 +350,7 @@ mod tests {
     #[test]
     fn a_consent_answers_the_questions() {
         let mut points = OpenPoints::default();
-        points.answered("Rounded.\n\nOpen questions:\n- Should the tax be rounded for each line of the invoice?\n- The menu is still without a border");
+        points.answered("Rounded.\n\nOpen questions:\n- Should the tax be rounded for each line of the invoice?\n- The menu is still without a border", false);
         assert_eq!(points.items().len(), 2);
         points.prompted("yes, go ahead");
         assert_eq!(points.items(), ["The menu is still without a border"]);
@@ -345,22 +359,21 @@ mod tests {
     #[test]
     fn a_point_holds_until_somebody_takes_it_up() {
         let mut points = OpenPoints::default();
-        points.answered("Rounded. You still need to set `TAX_RATE` on the server. The menu still needs a border.");
+        points.answered("Rounded. You still need to set `TAX_RATE` on the server. The menu still needs a border.", false);
         assert_eq!(points.items().len(), 2);
         points.prompted("now make the cart blue");
-        points.answered("The cart is blue.");
+        points.answered("The cart is blue.", false);
         assert_eq!(points.items().len(), 2);
         points.prompted("I set TAX_RATE on the server");
         assert_eq!(points.items(), ["The menu still needs a border."]);
         points.answered(
-            "The totals are not yet committed. You should decide on the colour of the menu. The next step is to open a PR for the cart.",
-        );
+            "The totals are not yet committed. You should decide on the colour of the menu. The next step is to open a PR for the cart.", false);
         points.committed();
         points.pull_request_opened();
         points.prompted("blue");
         assert_eq!(points.items(), ["The menu still needs a border."]);
         for _ in 0..MAX_AGE {
-            points.answered("Done.");
+            points.answered("Done.", false);
         }
         assert!(points.items().is_empty());
     }

@@ -316,6 +316,30 @@ pub(super) fn asks_to_see(asked: &str) -> bool {
     WORDS.iter().any(|word| text::starts_with_words(order, word))
 }
 
+/// Returns whether a question is about what is still to be done: "is everything done?", "what's next?".
+pub(super) fn asks_what_is_left(asked: &str) -> bool {
+    const WORDS: [&str; 15] = [
+        "left",
+        "remaining",
+        "remains",
+        "next",
+        "done",
+        "missing",
+        "missed",
+        "open",
+        "outstanding",
+        "pending",
+        "finished",
+        "complete",
+        "ready",
+        "todo",
+        "to do",
+    ];
+    const OTHERS: [&str; 9] = ["남은", "다음", "완료", "残り", "次", "終わ", "完了", "剩", "下一步"];
+    let lower = asked.to_lowercase();
+    text::contains_any_words(&lower, &WORDS) || text::contains_any(&lower, &OTHERS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,6 +347,14 @@ mod tests {
 
     fn turn(asked: &str) -> TurnResult {
         TurnResult { asked: asked.to_owned(), substantive: true, used_tools: true, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn questions_about_what_is_left() {
+        for asked in ["So everything done?", "what's next?", "남은 작업이 있나요?", "残りは何ですか?"] {
+            assert!(asks_what_is_left(asked), "{asked}");
+        }
+        assert!(!asks_what_is_left("do I have to change the model myself?"));
     }
 
     fn all_said(state: &State) -> Vec<String> {

@@ -165,6 +165,22 @@ impl Tasks {
         }
     }
 
+    /// Takes a list of all tasks, as the client prints it: "#2 [completed] Round the total (till-dev) [blocked by #1]". Others than the agent
+    /// may have worked on them. Where the list is lost, nobody knows what is open.
+    pub(super) fn listed(&mut self, list: &str) {
+        if list.trim() == "No tasks found" {
+            self.all.retain(|task| task.status == Status::Done);
+        }
+        for line in list.lines() {
+            let Some((id, rest)) = line.trim().strip_prefix('#').and_then(|rest| rest.split_once(" [")) else { continue };
+            let Some((status, subject)) = rest.split_once("] ") else { continue };
+            if let Some(task) = self.all.iter_mut().rfind(|task| task.id == id && subject.starts_with(task.subject.as_str()))
+            {
+                task.status = Status::of(status);
+            }
+        }
+    }
+
     fn enforce_limit(&mut self) {
         while self.all.len() > MAX_TASKS {
             let at = self.all.iter().position(|task| task.status == Status::Done).unwrap_or(0);
@@ -303,6 +319,20 @@ mod tests {
         assert_eq!(tasks.drafts().map(|draft| draft.content).collect::<Vec<_>>(), ["Test it: all of it"]);
         tasks.update("2", Some("deleted"));
         assert_eq!(tasks.drafts().count(), 0);
+    }
+
+    #[test]
+    fn the_list_that_the_client_shows_counts() {
+        let (mut tasks, source) = (Tasks::default(), LineRef::default());
+        for (id, subject) in [("1", "Round the total"), ("2", "Print the slip"), ("3", "Open the drawer")] {
+            tasks.create(id, subject, "", &source);
+        }
+        tasks.listed("#2 [in_progress] Print the slip [blocked by #1]\n#1 [completed] Round the total (till-dev)\n#3 [completed] Other");
+        assert_eq!(tasks.with_status(Status::Done).collect::<Vec<_>>(), ["Round the total"]);
+        assert_eq!(tasks.with_status(Status::Current).collect::<Vec<_>>(), ["Print the slip"]);
+        tasks.listed("No tasks found");
+        assert_eq!(tasks.with_status(Status::Done).count(), 1);
+        assert_eq!(tasks.drafts().count(), 0, "nobody knows what is open");
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(super) enum Tool {
     TaskCreate,
     /// Changes a task.
     TaskUpdate,
+    /// Shows all tasks.
+    TaskList,
     /// Runs another agent.
     Agent,
     /// Fetches from the web.
@@ -59,6 +61,7 @@ impl Tool {
             "TodoWrite" => Tool::Todo,
             "TaskCreate" => Tool::TaskCreate,
             "TaskUpdate" => Tool::TaskUpdate,
+            "TaskList" => Tool::TaskList,
             "Task" | "Agent" => Tool::Agent,
             "WebFetch" | "WebSearch" => Tool::Web,
             _ => Tool::Other,

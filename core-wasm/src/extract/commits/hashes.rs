@@ -3,7 +3,7 @@
 use crate::extract::commands;
 
 /// Parses `[branch 1a2b3c4] subject`.
-pub(super) fn parse_commit_line(line: &str) -> Option<(String, String, String)> {
+pub(in crate::extract) fn parse_commit_line(line: &str) -> Option<(String, String, String)> {
     let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let inside = inside.replace(" (root-commit)", "");
     let (branch, hash) = inside.rsplit_once(' ')?;

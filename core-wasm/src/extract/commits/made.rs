@@ -142,6 +142,12 @@ pub(in crate::extract) fn says_clean(output: &str) -> bool {
     text::contains_any(output, &["nothing to commit", "working tree clean"])
 }
 
+/// Returns whether a command line tries to make a commit.
+pub(in crate::extract) fn is_tried(command: &str) -> bool {
+    commands::class(command) == commands::Class::Commit
+        || commands::git_calls(command).iter().any(|(subcommand, _)| subcommand == "commit")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

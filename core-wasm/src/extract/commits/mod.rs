@@ -9,9 +9,9 @@ mod pull_requests;
 mod size;
 mod stash;
 
-pub(super) use hashes::{hash_of, is_hash, replaces_hashes};
+pub(super) use hashes::{hash_of, is_hash, parse_commit_line, replaces_hashes};
 pub(super) use history::{Reset, brought_back, leaves_branch, reset, reverted, rewrites_history};
-pub(super) use made::{Commit, bypasses_hook, commits_from, says_clean};
+pub(super) use made::{Commit, bypasses_hook, commits_from, is_tried, says_clean};
 pub(super) use message::{has_numbered_label, message, quoted, unwrapped};
 pub(super) use publishing::{is_push, pushed_branch, pushed_tags};
 pub(super) use pull_requests::{

@@ -52,7 +52,7 @@ pub(super) fn attributes(state: &State, results: &[String], outcome: &str) -> Ve
         let is_of_commit = state.undone.is_committed() && !state.commit_branch.is_empty();
         let branch = if is_of_commit { &state.commit_branch } else { &state.branch };
         all.push(("branch".to_owned(), branch.clone()));
-        let mut commit_state = state.undone.commit_state(&state.files.paths().collect::<Vec<_>>(), state.labels());
+        let mut commit_state = state.commit_state(&state.files.paths().collect::<Vec<_>>());
         if !state.other_commit.0.is_empty() {
             let other = state.labels().other_commit.replace("{}", &state.other_commit.0);
             commit_state = if commit_state.is_empty() { other } else { format!("{commit_state}; {other}") };

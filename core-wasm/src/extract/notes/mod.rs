@@ -98,7 +98,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !removed.is_empty() {
         attributes.push(("removed-files".to_owned(), removed.join(" ")));
     }
-    SessionNotes {
+    state.rewritten.corrected(SessionNotes {
         original_request,
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
         outcome,
@@ -129,7 +129,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         blockers: state.blockers.clone(),
         errors: state.failures.errors(state.turns),
         attributes,
-    }
+    })
 }
 
 /// Returns the places of the results that were only found before files were changed for what they speak of, without the first `left_out`:

@@ -134,7 +134,7 @@ pub(super) fn waits(lower: &str) -> bool {
     let is_condition = ["if ", "in that case", "in this case"].iter().any(|opening| lower.starts_with(opening))
         || lower.starts_with("your call")
         || lower.starts_with("say the word")
-        || text::contains_any(lower, &["if you need", "if you ever need"])
+        || text::contains_any(lower, &["if you need", "if you ever need", ", but now "])
         || text::contains_any(lower, COURTESIES)
         || is_case(lower);
     let said = without_quotations(lower);
@@ -202,9 +202,12 @@ fn is_case(lower: &str) -> bool {
         .split_once(": ")
         .is_some_and(|(label, _)| label.starts_with("not yet ") && label.chars().count() <= MAX_LABEL_CHARS);
     // "added only if their path hasn't been seen"
-    let is_negative_case = [" hasn't been", " haven't been"]
-        .iter()
-        .any(|words| lower.split_once(words).is_some_and(|(before, _)| text::contains_words(before, "only if")));
+    let of_case = |(before, _): (&str, &str)| {
+        let clause = before.rsplit([',', ';', ':']).next().unwrap_or_default();
+        text::contains_any_words(clause, &["if", "unless", "until", "when", "whether"])
+    };
+    let mut negatives = [" hasn't been", " haven't been"].iter().filter_map(|words| lower.split_once(words));
+    let is_negative_case = negatives.any(of_case);
     is_label
         || is_negative_case
         || lower

@@ -9,6 +9,7 @@ use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::recap::Recap;
+use crate::extract::requests;
 use crate::extract::results::{TurnResult, names_real_cause};
 use crate::extract::signs;
 use crate::extract::standing;
@@ -309,7 +310,9 @@ impl State {
                 self.tasks.all_done();
             }
             self.tasks.said_done(&turn.answer);
-            self.open_points.answered(&turn.answer);
+            let only_explains =
+                human::only_asks(&turn.title) && !turn.edited && !turn.acted && !requests::asks_what_is_left(&turn.title);
+            self.open_points.answered(&turn.answer, only_explains);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             let before = std::mem::replace(&mut self.last_answer, head_and_tail(&turn.answer, LAST_ANSWER_BYTES));
             // Whoever only asks about a proposal may still agree to it.

@@ -8,7 +8,8 @@ use crate::extract::commits::{self, Reset, Stash};
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::results;
 use crate::extract::statement::Voice;
-use crate::extract::tool_uses::ToolUse;
+use crate::extract::tool_uses::{Tool, ToolUse};
+use crate::extract::undone::Push;
 use crate::extract::work_tree;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -107,6 +108,7 @@ impl State {
             self.stash_moved(&stash);
         }
         self.undone.remotes_named(command, output);
+        self.rewritten.command_ran(command, output);
         if commits::pushed_branch(command, output).is_some() {
             self.undone.pushed();
         }
@@ -132,6 +134,23 @@ impl State {
                 self.kept_commits = self.own_commits();
             }
             self.hashes_printed(command, output);
+        }
+    }
+
+    /// Returns in a few words whether the changes of these files were committed. Empty if there is nothing to say. A session that ends at a
+    /// commit may have made it.
+    pub(in crate::extract) fn commit_state(&self, files: &[&str]) -> String {
+        let is_begun = self
+            .pending_uses
+            .of_turn(self.turns)
+            .any(|tool_use| tool_use.tool == Tool::Shell && commits::is_tried(&tool_use.what));
+        let labels = self.labels();
+        if !is_begun || !files.iter().any(|file| self.undone.is_to_commit(file)) {
+            self.undone.commit_state(files, labels)
+        } else if self.undone.push() == Push::Missing {
+            format!("{}; {}", labels.not_pushed, labels.commit_begun)
+        } else {
+            labels.commit_begun.to_owned()
         }
     }
 

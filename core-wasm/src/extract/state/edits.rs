@@ -224,6 +224,7 @@ impl State {
     pub(super) fn project_changed(&mut self, file: &str) {
         self.recap.file_edited();
         self.undone.file_changed(file);
+        self.changed_meanwhile();
         if !is_document(file) {
             self.evidence.file_changed(is_code(file), !is_configuration(file));
         }

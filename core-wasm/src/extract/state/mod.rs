@@ -2,6 +2,7 @@
 
 mod agent;
 mod awaited;
+mod background;
 mod committing;
 mod decisions;
 mod directives;
@@ -24,7 +25,7 @@ use crate::extract::clean;
 use crate::extract::commits;
 use crate::extract::conventions::Conventions;
 use crate::extract::evidence::Evidence;
-use crate::extract::failures::Failures;
+use crate::extract::failures::{self, Failures};
 use crate::extract::files::{Files, is_document, is_named};
 use crate::extract::labels::{Labels, labels};
 use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
@@ -33,6 +34,7 @@ use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
 use crate::extract::references::References;
 use crate::extract::results::Results;
+use crate::extract::rewritten::Rewritten;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
 use crate::extract::standing;
@@ -48,6 +50,7 @@ use crate::text::Language;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Kind, Line};
 use awaited::Awaited;
+use background::Running;
 use serde::{Deserialize, Serialize};
 
 /// The version of the state's format. A state with another version is discarded.
@@ -91,8 +94,12 @@ pub(super) struct State {
     is_dequeued: bool,
     seen_additions: Vec<u32>,
     pending_uses: PendingToolUses,
-    /// The calls of sub-agents that may change a file or make a commit, until their results arrive.
+    /// The calls of sub-agents that may change or check something, until their results arrive.
     sub_agent_uses: PendingToolUses,
+    /// The latest commands that ran beside the agent.
+    background: Vec<Running>,
+    /// Whether the transcript has the messages of sub-agents.
+    shows_sub_agents: bool,
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
     vanished: Vanished,
@@ -118,6 +125,8 @@ pub(super) struct State {
     pub(super) drafts: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
     pub(super) hashes: Vec<(String, String)>,
+    /// The commits that git made anew under other hashes.
+    pub(super) rewritten: Rewritten,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
     /// Whether the hook of the project's commits is known to run the tests.
@@ -379,7 +388,7 @@ impl State {
                     all.push(labels.still_running.replace("{}", &tool_use.detail));
                 }
                 // The session ended before its result came.
-                Tool::Shell if commands::class(&tool_use.what) == commands::Class::Commit => {
+                Tool::Shell if commits::is_tried(&tool_use.what) => {
                     let subject = commits::message(&tool_use.what).unwrap_or_default();
                     let subject = subject.trim().lines().next().unwrap_or_default();
                     all.push(labels.still_running.replace("{}", &format!("`git commit` \"{subject}\"")));
@@ -387,6 +396,8 @@ impl State {
                 _ => {}
             }
         }
+        let running = self.checks_in_background().map(|command| format!("`{}`", failures::display_command(command)));
+        all.extend(running.map(|command| labels.still_running.replace("{}", &command)));
         let typed = self.queue.iter().filter(|queued| human::is_substantive(queued) && !queued.is_empty());
         all.extend(typed.map(|queued| {
             format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))

@@ -28,6 +28,7 @@ impl State {
         }
         match &*operation {
             "enqueue" => {
+                self.background_ended(&content);
                 // The prompt comes without what the client put around it.
                 let typed = match user_text::classify(&content) {
                     UserText::Human(text) if !content.starts_with('{') && !is_client_command(&content) => {

@@ -1,11 +1,11 @@
-//! What the sub-agents of a session changed, as far as the session's own transcript shows their calls.
+//! What the sub-agents of a session changed and checked, as far as the session's own transcript shows their calls.
 
 use std::collections::HashMap;
 
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
-use crate::extract::commands;
+use crate::extract::commands::{self, Class};
 use crate::extract::files::is_document;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::text;
@@ -18,6 +18,7 @@ const MAX_REPORT_LINES: usize = 12;
 impl State {
     /// Takes the changes of a sub-agent from a line that holds one of its messages. What it says comes in its report.
     pub(super) fn sub_agent_line(&mut self, line: &Line<'_>, message: Raw<'_>, settled: &mut Vec<Draft>) {
+        self.shows_sub_agents = true;
         let mut calls = Vec::new();
         transcript::blocks_of(message, |block| match block {
             Block::ToolUse { id, name, input } => calls.extend(self.sub_agent_call(line, (id, name, input))),
@@ -25,8 +26,9 @@ impl State {
                 if let Some(tool_use) = self.sub_agent_uses.take(&id.text().unwrap_or_default()) {
                     let output = clean::clean(&transcript::result_text(content));
                     match tool_use.tool {
-                        Tool::Edit if is_error => {}
+                        Tool::Edit | Tool::TaskUpdate if is_error => {}
                         Tool::Edit => self.sub_agent_edited(&tool_use, &output, settled),
+                        Tool::TaskUpdate => self.tasks.update(&tool_use.what, Some(&tool_use.detail)),
                         _ => self.sub_agent_ran(&tool_use, &output, is_error, settled),
                     }
                 }
@@ -41,14 +43,20 @@ impl State {
         }
     }
 
-    /// Reads a call of a sub-agent that may change a file or make a commit.
+    /// Reads a call of a sub-agent that may change a file, make a commit, check something or end a task.
     fn sub_agent_call(&self, line: &Line<'_>, (id, name, input): (Raw<'_>, Raw<'_>, Raw<'_>)) -> Option<ToolUse> {
         let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
         let cwd = line.cwd().unwrap_or_default();
         let mut tool_use = ToolUse::read(&id, &name, input, (&self.root, &cwd), line_ref(line));
         let is_change = match tool_use.tool {
             Tool::Edit => !tool_use.what.is_empty(),
-            Tool::Shell => text::contains_any(&tool_use.what, &["git add", "git commit", "git push"]),
+            // It ticks off what it was given. Other tasks may be its own.
+            Tool::TaskUpdate => tool_use.detail == "completed",
+            Tool::Shell => {
+                commands::class(&tool_use.what) != Class::Inspect
+                    || commands::may_change(&tool_use.what)
+                    || text::contains_any(&tool_use.what, &["git add", "git commit", "git push"])
+            }
             _ => false,
         };
         if tool_use.tool == Tool::Edit {
@@ -78,11 +86,13 @@ impl State {
         self.sub_agent_changed(file);
     }
 
-    /// Takes what a command line of a sub-agent committed and pushed.
+    /// Takes what a command line of a sub-agent checked, committed and pushed.
     fn sub_agent_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
-        self.undone.command_ran(command);
+        self.undone.command_ran(command, output);
+        self.checked_apart(command, output, is_error);
         if !is_error {
+            self.files_changed_by(tool_use, settled);
             self.commits_dropped(command, output);
         }
         self.commits_made(tool_use, output, is_error, commands::test_counts(output).is_some(), settled);

@@ -69,7 +69,7 @@ impl State {
                 self.plan_taken_up(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Agent if !is_error => {
-                self.evidence.agent_ran();
+                self.evidence.agent_ran(self.shows_sub_agents);
                 self.failures.others_worked();
                 self.record_report(&transcript::result_text(content), &line_ref(line), settled);
             }
@@ -91,6 +91,10 @@ impl State {
             Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
+            Tool::Other if !is_error && tool_use.name == "TaskOutput" => {
+                self.background_ended(&transcript::result_text(content));
+            }
+            Tool::TaskList if !is_error => self.tasks.listed(&transcript::result_text(content)),
             Tool::Other
                 if !is_error
                     && tool_use.name.starts_with("mcp__")
@@ -148,14 +152,7 @@ impl State {
         self.turn.failed |= failed;
         self.turn.acted |= !failed && commands::may_change(command);
         let labels = self.labels();
-        let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
-        if let Some(counts) = counts {
-            let names_files = class == commands::Class::Test && !commands::targets(command).is_empty();
-            self.tests_counted(counts, names_files || commands::runs_tests(command) == Some(true));
-        } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
-            // What failed before is not the last run any more.
-            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
-        }
+        let counts = self.tests_reported(command, output, failed);
         if class == commands::Class::Commit {
             self.hook_runs_tests |= counts.is_some() || commands::failed_tests_of_hook(output).is_some();
         }
@@ -163,6 +160,7 @@ impl State {
         if is_of_client(output, is_error) {
             return;
         }
+        self.background_begun(tool_use, output);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
         // A list that stands before the commit on the line says what was there before it.
         let at = |words: &str| command.find(words);
@@ -171,7 +169,7 @@ impl State {
         if let Some(listed) = listed.as_ref().filter(|_| is_list_first) {
             has_landed |= self.git_listed(listed);
         }
-        self.undone.command_ran(command);
+        self.undone.command_ran(command, output);
         if !failed {
             for memory in self.failures.edited_by_command(tried, labels) {
                 self.record_fix(memory, settled);
@@ -182,9 +180,7 @@ impl State {
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
             }
         }
-        self.evidence.tests_of(command, counts.is_some());
-        self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
-        self.ci_looked_at(command, output);
+        self.checks_reported(command, output, failed, counts.is_some());
         if !failed {
             self.commits_dropped(command, output);
         }
@@ -220,6 +216,36 @@ impl State {
             for memory in self.failures.checks_committed(command, labels) {
                 self.record_fix(memory, settled);
             }
+        }
+    }
+
+    /// Takes the counts of tests that a command printed, and returns them.
+    fn tests_reported(&mut self, command: &str, output: &str, failed: bool) -> Option<commands::TestCounts> {
+        let class = commands::class(command);
+        let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
+        if let Some(counts) = counts {
+            let names_files = class == commands::Class::Test && commands::targets(command).into_iter().any(is_not_all_tests);
+            self.tests_counted(counts, names_files || commands::runs_tests(command) == Some(true));
+        } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
+            // What failed before is not the last run any more.
+            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        }
+        counts
+    }
+
+    /// Takes what a command says of the checks that it made.
+    fn checks_reported(&mut self, command: &str, output: &str, failed: bool, counts_tests: bool) {
+        self.evidence.tests_of(command, counts_tests);
+        self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
+        self.ci_looked_at(command, output);
+    }
+
+    /// Takes the checks that a command made which a sub-agent ran, or which ran beside the agent.
+    pub(super) fn checked_apart(&mut self, command: &str, output: &str, is_error: bool) {
+        let failed = is_error || reports_failure(command, commands::class(command), output);
+        if !is_of_client(output, is_error) {
+            let counts = self.tests_reported(command, output, failed);
+            self.checks_reported(command, output, failed, counts.is_some());
         }
     }
 
@@ -267,13 +293,16 @@ impl State {
     }
 
     /// Records the counts of a test run. A run of some files does not override a run of all tests, unless it passes where that
-    /// run failed before files were changed, or is as large: the folder that it names may be all there is.
+    /// run failed before files were changed, or is as large: the folder that it names may be all there is. Nor does it override a larger
+    /// run of some files that passed as well, while no file was changed in between.
     fn tests_counted(&mut self, counts: commands::TestCounts, is_of_some: bool) {
         let is_as_large = |known: commands::TestCounts| counts.total().saturating_mul(5) >= known.total().saturating_mul(4);
         let partly = is_of_some && !self.tests.is_some_and(|(known, partly)| !partly && is_as_large(known));
         let is_mended = |known: commands::TestCounts| known.failed > 0 && counts.failed == 0 && counts.passed > 0;
         let overrides = |(known, known_partly): (commands::TestCounts, bool)| {
-            known_partly || (is_mended(known) && self.evidence.are_tests_old())
+            let says_less =
+                !self.evidence.are_tests_old() && known.failed + counts.failed == 0 && counts.passed < known.passed;
+            (known_partly && !says_less) || (is_mended(known) && self.evidence.are_tests_old())
         };
         if !partly || self.tests.is_none_or(overrides) {
             self.tests = Some((counts, partly));
@@ -315,6 +344,11 @@ fn may_act(name: &str) -> bool {
     const LOOKS: [&str; 10] = ["get", "list", "search", "read", "query", "fetch", "view", "find", "resolve", "screenshot"];
     let own = name.strip_prefix("mcp__").and_then(|rest| rest.rsplit("__").next()).map(str::to_ascii_lowercase);
     own.is_some_and(|own| !text::contains_any(&own, &LOOKS))
+}
+
+/// Returns whether what a run of tests names is not the folder of all tests.
+fn is_not_all_tests(target: &str) -> bool {
+    !matches!(target.trim_start_matches("./").trim_end_matches('/'), "test" | "tests")
 }
 
 /// Returns whether what a command printed says that it failed, whatever its status.

@@ -95,6 +95,7 @@ impl State {
     /// Records a notice of the client's, in which a sub-agent that worked beside the session may report.
     fn client_noted(&mut self, notice: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         self.turn.notified = true;
+        self.background_ended(notice);
         let of_agent = text::contains_any(notice, &["<task-notification", "<agent-notification"]);
         let Some((_, rest)) = notice.split_once("<result>").filter(|_| of_agent) else { return };
         let report = rest.split("</result>").next().unwrap_or(rest);

@@ -157,12 +157,14 @@ impl Undone {
         }
     }
 
-    /// Records a command line that was run, whatever its result, before its commits are recorded.
-    pub(super) fn command_ran(&mut self, command: &str) {
+    /// Records a command line that was run, and what it printed, before its commits are recorded.
+    pub(super) fn command_ran(&mut self, command: &str, output: &str) {
         let names = commands::whole_checks(command);
         self.runs.retain(|(name, _)| !names.contains(&name.as_str()));
         self.refused_runs.retain(|refused| !commands::same_purpose(refused, command));
-        self.work_tree.command_ran(command);
+        // What git refused changed nothing.
+        let is_refused = output.contains("cannot rebase: You have");
+        self.work_tree.command_ran(if is_refused { "" } else { command });
     }
 
     /// Records a command that the user did not let the agent run. Of tests, checks and builds, somebody has to.

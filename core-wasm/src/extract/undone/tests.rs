@@ -176,7 +176,7 @@ fn checks_that_the_user_stopped() {
     undone.run_refused("npm run test:e2e 2>&1");
     undone.run_refused("git push");
     assert_eq!(items(&undone), ["Not run, because the user stopped it: `npm run test:e2e`"]);
-    undone.command_ran("npm run test:e2e");
+    undone.command_ran("npm run test:e2e", "");
     assert!(items(&undone).is_empty());
 }
 

@@ -29,6 +29,8 @@ pub(super) struct WorkTree {
     stashed: Vec<String>,
     /// Files that git listed as changed and the session did not change.
     others: Vec<String>,
+    /// Those of them that `git stash` put away.
+    stashed_others: Vec<String>,
     /// Those of them that the agent named: it left them out on purpose.
     named: Vec<String>,
     /// Whether a commit was tried since the last change, as far as is known without success.
@@ -54,6 +56,7 @@ impl WorkTree {
     /// Records that the changes of the files for which `is_restored` returns true were taken back.
     pub(super) fn restored(&mut self, is_restored: impl Fn(&str) -> bool) {
         self.changed.retain(|path| !is_restored(path));
+        self.others.retain(|path| !is_restored(path));
     }
 
     /// Records that somebody else committed what was changed so far.
@@ -82,11 +85,17 @@ impl WorkTree {
                         && names().next().is_none()
                     {
                         self.added.push(".".to_owned());
+                        self.others.clear();
                     }
+                    // What the agent adds it takes for the session's, however it was changed.
+                    self.others.retain(|path| !names().any(|name| name == "." || covers(&name, path)));
                     self.added.extend(names());
                     self.added.truncate(MAX_FILES);
                 }
-                "commit" if arguments.iter().any(|word| takes_all(word)) => self.added.push(".".to_owned()),
+                "commit" if arguments.iter().any(|word| takes_all(word)) => {
+                    self.added.push(".".to_owned());
+                    self.others.clear();
+                }
                 "commit" => {
                     // `git commit -m "…" -- PATHS`.
                     self.added.extend(arguments.iter().skip_while(|word| *word != "--").skip(1).cloned());
@@ -98,9 +107,14 @@ impl WorkTree {
                 }
                 "stash" if matches!(names().next().as_deref(), None | Some("push" | "save")) => {
                     self.stashed.append(&mut self.changed);
+                    let paths: Vec<&String> = arguments.iter().skip_while(|word| *word != "--").skip(1).collect();
+                    let is_put = |path: &mut String| paths.is_empty() || paths.iter().any(|name| covers(name, path));
+                    self.stashed_others.extend(self.others.extract_if(.., is_put));
+                    self.stashed_others.truncate(MAX_OTHERS);
                 }
                 "stash" if matches!(names().next().as_deref(), Some("pop" | "apply")) => {
                     self.changed.append(&mut self.stashed);
+                    self.others.append(&mut self.stashed_others);
                 }
                 _ => {}
             }

@@ -181,6 +181,26 @@ fn what_is_stashed_comes_back() {
 }
 
 #[test]
+fn what_is_added_restored_or_stashed_is_not_left_out() {
+    let left = |commands: &[&str]| {
+        let mut work = tree(&["src/cart.ts"]);
+        work.others = ["src/menu.ts".to_owned(), "src/view.ts".to_owned()].to_vec();
+        for command in commands {
+            work.command_ran(command);
+        }
+        work.left_out().join(" ")
+    };
+    assert_eq!(left(&["git add src/menu.ts && git commit --fixup 1a2b3c4"]), "src/view.ts");
+    assert_eq!(left(&["git stash push -- src/view.ts"]), "src/menu.ts");
+    assert_eq!(left(&["git stash", "git status"]), "");
+    assert_eq!(left(&["git stash", "git stash pop"]), "src/menu.ts src/view.ts");
+    let mut work = tree(&[]);
+    work.others.push("src/menu.ts".to_owned());
+    work.restored(|path| path == "src/menu.ts");
+    assert!(work.left_out().is_empty());
+}
+
+#[test]
 fn an_empty_short_status_behind_other_commands() {
     let is_clean = |command, output| status(command, output).is_some_and(|listed| listed.is_whole);
     assert!(is_clean("rm a.lock && git status --short && echo CLEAN", "CLEAN"));

@@ -1,0 +1,74 @@
+//! Commands that ran beside the agent: what they came to, which the client says later or never.
+
+use serde::{Deserialize, Serialize};
+
+use super::State;
+use crate::extract::clean;
+use crate::extract::commands::{self, Class};
+use crate::extract::tool_uses::ToolUse;
+
+/// The maximum number of commands that are known to run. The oldest is dropped first.
+const MAX_RUNNING: usize = 8;
+/// How the client begins to say that a command runs beside the agent.
+const BEGUN: &str = "Command running in background with ID: ";
+
+/// A command that runs beside the agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Running {
+    /// The client's name for it.
+    id: String,
+    command: String,
+    is_over: bool,
+    /// Whether files were changed since it began, of which it says nothing.
+    is_old: bool,
+}
+
+impl State {
+    /// Records a command that runs beside the agent, as the client says. One that ran again needs no result.
+    pub(super) fn background_begun(&mut self, tool_use: &ToolUse, output: &str) {
+        self.background.retain(|it| !commands::same_purpose(&it.command, &tool_use.what));
+        let Some(rest) = output.trim_start().strip_prefix(BEGUN) else { return };
+        let id = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        self.background.push(Running { id: id.to_owned(), command: tool_use.what.clone(), ..Running::default() });
+        let extra = self.background.len().saturating_sub(MAX_RUNNING);
+        self.background.drain(..extra);
+    }
+
+    /// Takes what the client says of a command that ran beside the agent, if it is over: in a notice, or as the agent asks for its output.
+    pub(super) fn background_ended(&mut self, said: &str) {
+        let Some(id) = tagged(said, "task_id").or_else(|| tagged(said, "task-id")) else { return };
+        let has_failed = match tagged(said, "status") {
+            Some("completed") => false,
+            Some("failed") => true,
+            _ => return,
+        };
+        let Some(running) = self.background.iter_mut().find(|it| it.id == id) else { return };
+        let output = clean::clean(tagged(said, "output").unwrap_or_default());
+        // The agent may ask for the output of what is over.
+        if std::mem::replace(&mut running.is_over, true) && output.is_empty() {
+            return;
+        }
+        let (command, is_old) = (running.command.clone(), running.is_old);
+        if !is_old {
+            self.checked_apart(&command, &output, has_failed);
+        }
+        self.git_ran(&command, &output, has_failed);
+    }
+
+    /// Records a change of a file of the project.
+    pub(super) fn changed_meanwhile(&mut self) {
+        self.background.iter_mut().for_each(|it| it.is_old = true);
+    }
+
+    /// Returns the tests, checks and builds that were begun beside the agent and did not end.
+    pub(super) fn checks_in_background(&self) -> impl Iterator<Item = &str> {
+        let is_check = |command: &&str| matches!(commands::class(command), Class::Test | Class::Check | Class::Build);
+        self.background.iter().filter(|it| !it.is_over).map(|it| it.command.as_str()).filter(is_check)
+    }
+}
+
+/// Returns what stands in the first element of that name.
+fn tagged<'a>(said: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = said.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside.trim())
+}
