@@ -97,8 +97,8 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
         }
         let order = found_of_chain(&home, &project, &chain.prompt, &places, at);
         if chain.relation == "none" {
-            let holds = |place: &&usize| literals.count_in(&chain.conversations[**place].texts()) == literals.len();
-            let is_first = order.first().filter(holds).is_some();
+            let holds = |place: &usize| literals.count_in(&chain.conversations[*place].texts()) == literals.len();
+            let is_first = order.first().is_some_and(holds);
             report.kept_first += usize::from(is_first);
             if !is_first {
                 report.details.push(format!("{}: a search finds first, or only, what does not say what holds", chain.id));
