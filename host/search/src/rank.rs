@@ -59,8 +59,9 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
-/// The same for what likely changed it, in a search that somebody asked for. It lists both, so a wrong link costs one place.
-const ASKED_SHARE: f64 = 0.0;
+/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place.
+const ASKED_LIKELY_SHARE: f64 = 0.0;
+const ASKED_POSSIBLE_SHARE: f64 = 0.1;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -349,10 +350,11 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
         }
         for later in it.later.clone() {
             let Some(&place) = places.get(&later.id) else { continue };
-            let least = match later.is_likely {
-                true if !is_unasked => ASKED_SHARE,
-                true => LIKELY_SHARE,
-                false => POSSIBLE_SHARE,
+            let least = match (later.is_likely, is_unasked) {
+                (true, false) => ASKED_LIKELY_SHARE,
+                (false, false) => ASKED_POSSIBLE_SHARE,
+                (true, true) => LIKELY_SHARE,
+                (false, true) => POSSIBLE_SHARE,
             };
             if own[place] >= least * score {
                 scored[place].0 = scored[place].0.max(score);
@@ -580,6 +582,12 @@ mod tests {
         assert_eq!(order(vec![earlier(true), later(0.0)]), [1, 2], "but something");
         let asked = |is_likely| order_of(vec![candidate(4, "d", 4.0), earlier(is_likely), later(0.0)], &SETTING);
         assert_eq!((asked(true), asked(false)[0]), (vec![2, 1, 4], 1), "somebody asked, and the change is likely");
+        let asked_of = |bm25| order_of(vec![earlier(false), later(bm25)], &SETTING);
+        assert_eq!(
+            (asked_of(0.5), order(vec![earlier(false), later(0.5)])),
+            (vec![2, 1], vec![1, 2]),
+            "half the match is enough"
+        );
         let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");

@@ -1,10 +1,10 @@
 //! Learns the weights of `src/supersession/weights.rs` from the written chains of `tests/chains`, and checks that the committed
 //! ones are those. `UPDATE=1 cargo test --workspace --test weights` writes them.
 //!
-//! A logistic regression with a ridge, by Newton's method; everything is deterministic. The two thresholds are read off scores
-//! that a chain gets from weights learned without it.
+//! Two logistic regressions with a ridge, by Newton's method; everything is deterministic. The first tells pairs of one chain from
+//! those of two, the second tells changes from what holds among pairs of one chain. The thresholds are read off scores that a chain
+//! gets from weights learned without it.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -15,24 +15,24 @@ use throughline_search::supersession::{FEATURES, Statement, Subject, weigh};
 /// How strongly weights are pulled to zero.
 const RIDGE: f64 = 0.02;
 
-/// The weight of a pair of two chains beside that of a pair of one.
-const OTHERS_WEIGHT: f64 = 0.5;
-
-/// The share of the changes, in percent, that may be missed even by a link that only orders. With 4, so many statements that hold
-/// were followed by another that prompts told less of what holds.
-const MISSED_PERCENT: usize = 10;
+/// The share of the changes of one subject, in percent, that may be missed even by a link that only orders. With 4, so many statements
+/// that hold were followed by another that prompts told less of what holds.
+const MISSED_PERCENT: usize = 7;
 
 /// What is added to the score above which no statement of these chains is hidden wrongly, because others are less like them.
 const MARGIN: f64 = 0.5;
 
-/// The share of the pairs of two chains that may seem to be likely changes. Such a link orders every search.
-const OTHERS_PERCENT: usize = 2;
+/// The share of the pairs of two chains, in percent, that may seem to have one subject.
+const OTHERS_PERCENT: usize = 5;
+
+/// The share of the pairs of one chain that hold, in percent, that may seem to be likely changes. Such a link orders every search.
+const HOLDS_PERCENT: usize = 13;
 
 /// Of how many parts one is left out at a time.
 const FOLDS: usize = 10;
 
 /// The files of chains, and behind their numbers those of the pairs and of the rules.
-const CHAINS: [&str; 3] = ["dev.jsonl", "wide.jsonl", "fresh.jsonl"];
+const CHAINS: [&str; 6] = ["dev.jsonl", "wide.jsonl", "fresh.jsonl", "plain.jsonl", "second.jsonl", "third.jsonl"];
 const PAIRS: usize = CHAINS.len();
 const RULES: usize = PAIRS + 1;
 
@@ -211,11 +211,12 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     right
 }
 
-/// Learns the weights, the last of which is the bias.
+/// Learns weights that tell the samples of a label from the others; the last one is the bias. Both sides count the same in all.
 #[expect(clippy::cast_precision_loss, reason = "some hundred")]
-fn learn<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Vec<f64> {
+fn learn<'a>(samples: impl Iterator<Item = &'a Sample> + Clone, is_of_label: impl Fn(&Sample) -> bool) -> Vec<f64> {
     let size = FEATURES.len();
     let count = samples.clone().count() as f64;
+    let of_label = samples.clone().filter(|it| is_of_label(it)).count() as f64;
     let mean: Vec<f64> = (0..size).map(|n| samples.clone().map(|it| it.features[n]).sum::<f64>() / count).collect();
     let scale: Vec<f64> = (0..size)
         .map(|n| (samples.clone().map(|it| (it.features[n] - mean[n]).powi(2)).sum::<f64>() / count).sqrt())
@@ -225,10 +226,19 @@ fn learn<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Vec<f64> {
         .map(|it| {
             let mut row: Vec<f64> = (0..size).map(|n| (it.features[n] - mean[n]) / scale[n]).collect();
             row.push(1.0);
-            let weight = if it.label == Label::Other { OTHERS_WEIGHT } else { 1.0 };
-            (row, f64::from(u8::from(it.label == Label::Changes)), weight)
+            let is_of_label = is_of_label(it);
+            let weight = count / 2.0 / if is_of_label { of_label } else { count - of_label };
+            (row, f64::from(u8::from(is_of_label)), weight)
         })
         .collect();
+    let weights = regress(&rows);
+    let bias = weights[size] - (0..size).map(|n| weights[n] * mean[n] / scale[n]).sum::<f64>();
+    (0..size).map(|n| weights[n] / scale[n]).chain([bias]).collect()
+}
+
+/// Returns the weights of a logistic regression; the last one is the bias. A row has its features and a 1, its label and its weight.
+fn regress(rows: &[(Vec<f64>, f64, f64)]) -> Vec<f64> {
+    let size = FEATURES.len();
     let ridge = RIDGE * rows.iter().map(|(.., weight)| weight).sum::<f64>();
     let mut weights = vec![0.0; size + 1];
     for _ in 0..30 {
@@ -238,7 +248,7 @@ fn learn<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Vec<f64> {
         for (n, row) in curvature.iter_mut().enumerate() {
             row[n] = if n < size { ridge } else { 1e-9 };
         }
-        for (row, label, weight) in &rows {
+        for (row, label, weight) in rows {
             let score: f64 = row.iter().zip(&weights).map(|(a, b)| a * b).sum();
             let chance = 1.0 / (1.0 + (-score).exp());
             for n in 0..=size {
@@ -252,85 +262,154 @@ fn learn<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Vec<f64> {
             *weight -= step;
         }
     }
-    let bias = weights[size] - (0..size).map(|n| weights[n] * mean[n] / scale[n]).sum::<f64>();
-    (0..size).map(|n| weights[n] / scale[n]).chain([bias]).collect()
+    weights
+}
+
+/// The weights of both models.
+struct Models {
+    /// Whether two statements have one subject.
+    subject: Vec<f64>,
+    /// Whether the later of two statements of one subject changes the earlier one.
+    change: Vec<f64>,
+}
+
+impl Models {
+    fn of<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Self {
+        let of_one_chain = samples.clone().filter(|it| it.label != Label::Other);
+        Self {
+            subject: learn(samples, |it| it.label != Label::Other),
+            change: learn(of_one_chain, |it| it.label == Label::Changes),
+        }
+    }
 }
 
 fn score(weights: &[f64], features: &[f64]) -> f64 {
     features.iter().zip(weights).map(|(a, b)| a * b).sum::<f64>() + weights[FEATURES.len()]
 }
 
-/// Scores each sample by weights that were learned without its chain.
-fn held_out(samples: &[Sample]) -> Vec<f64> {
-    let learned: BTreeMap<usize, Vec<f64>> =
-        (0..FOLDS).map(|fold| (fold, learn(samples.iter().filter(|it| it.chain % FOLDS != fold)))).collect();
-    samples.iter().map(|it| score(&learned[&(it.chain % FOLDS)], &it.features)).collect()
+/// A sample, with its scores by weights that were learned without its chain.
+struct Scored<'a> {
+    sample: &'a Sample,
+    subject: f64,
+    change: f64,
 }
 
-/// Returns the lowest threshold, a multiple of .05, above which no sample holds.
-fn threshold(samples: &[(&Sample, f64)]) -> f64 {
-    let wrong = |least: f64| samples.iter().filter(|(it, score)| it.label != Label::Changes && *score > least).count();
-    (-60..100).map(|step| f64::from(step) / 20.0).find(|least| wrong(*least) == 0).expect("a threshold")
+fn held_out(samples: &[Sample]) -> Vec<Scored<'_>> {
+    let learned: Vec<Models> =
+        (0..FOLDS).map(|fold| Models::of(samples.iter().filter(|it| it.chain % FOLDS != fold))).collect();
+    let scored = |sample: &'_ Sample| {
+        let models = &learned[sample.chain % FOLDS];
+        (score(&models.subject, &sample.features), score(&models.change, &sample.features))
+    };
+    let all = samples.iter().map(|sample| (sample, scored(sample)));
+    all.map(|(sample, (subject, change))| Scored { sample, subject, change }).collect()
+}
+
+/// The least scores of the links, see the generated file.
+struct Thresholds {
+    subject: f64,
+    plain: f64,
+    likely: f64,
+    doubt: f64,
+}
+
+impl Thresholds {
+    fn of(scored: &[Scored<'_>]) -> Self {
+        let others = sorted(scored.iter().filter(|it| it.sample.label == Label::Other).map(|it| it.subject));
+        let subject = round_up(others[others.len() - 1 - others.len() * OTHERS_PERCENT / 100]);
+        let of_one = || scored.iter().filter(|it| it.subject > subject);
+        let of_label = |label| sorted(of_one().filter(|it| it.sample.label == label).map(|it| it.change));
+        let wrong = of_one().filter(|it| it.sample.label != Label::Changes && it.sample.is_plain);
+        let (changes, holds) = (of_label(Label::Changes), of_label(Label::Holds));
+        Self {
+            subject,
+            plain: round_up(wrong.map(|it| it.change).fold(0.0, f64::max)) + MARGIN,
+            likely: round_up(holds[holds.len() - 1 - holds.len() * HOLDS_PERCENT / 100]),
+            doubt: -round_up(-changes[changes.len() * MISSED_PERCENT / 100]),
+        }
+    }
+
+    fn is_linked(&self, it: &Scored<'_>) -> bool {
+        it.sample.is_plain && it.subject > self.subject && it.change > self.plain
+    }
+}
+
+fn sorted(scores: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut scores: Vec<f64> = scores.collect();
+    scores.sort_by(f64::total_cmp);
+    scores
+}
+
+/// Returns the next multiple of .05.
+fn round_up(score: f64) -> f64 {
+    (score * 20.0).ceil() / 20.0
+}
+
+/// Returns how often the weights are right about chains that they were not learned from.
+fn report(scored: &[Scored<'_>], least: &Thresholds) -> String {
+    let mut report = String::new();
+    for label in [Label::Changes, Label::Holds, Label::Other] {
+        let of_label: Vec<_> = scored.iter().filter(|it| it.sample.label == label).collect();
+        let linked = of_label.iter().filter(|it| least.is_linked(it)).count();
+        let above = |change: f64| of_label.iter().filter(|it| it.subject > least.subject && it.change > change).count();
+        writeln!(
+            report,
+            "{label:?}: {} pairs, {linked} linked, {} likely, {} possible, {} of one subject",
+            of_label.len(),
+            above(least.likely),
+            above(least.doubt),
+            above(f64::MIN),
+        )
+        .expect("it fits");
+    }
+    for it in scored.iter().filter(|it| it.sample.label != Label::Changes && it.subject > least.subject) {
+        if it.change > least.likely {
+            writeln!(report, "  {:.2} {}: {:?}", it.change, it.sample.name, it.sample.label).expect("it fits");
+        }
+    }
+    report
+}
+
+/// Writes a model into the generated file.
+fn write_model(out: &mut String, [name, doc]: [&str; 2], learned: &[f64]) {
+    writeln!(out, "pub(super) const {name}_BIAS: f32 = {:.2};\n", learned[FEATURES.len()]).expect("it fits");
+    writeln!(out, "/// {doc} One for each of [`FEATURES`].\n#[rustfmt::skip]").expect("it fits");
+    writeln!(out, "pub(super) const {name}_WEIGHTS: [f32; FEATURES.len()] = [").expect("it fits");
+    for (name, weight) in FEATURES.iter().zip(learned) {
+        writeln!(out, "    {weight:.2}, // {name}").expect("it fits");
+    }
+    writeln!(out, "];\n").expect("it fits");
 }
 
 /// Returns the generated file, and how often the weights are right about chains that they were not learned from.
 fn generate(samples: &[Sample]) -> (String, String) {
-    let scored: Vec<(&Sample, f64)> = samples.iter().zip(held_out(samples)).collect();
-    let (plain, others): (Vec<_>, Vec<_>) = scored.iter().partition(|(it, _)| it.is_plain);
-    let least = threshold(&plain) + MARGIN;
-    let sure = (threshold(&others) + MARGIN).max(least);
-    let mut changes: Vec<f64> =
-        scored.iter().filter(|(it, _)| it.label == Label::Changes).map(|(_, score)| *score).collect();
-    changes.sort_by(f64::total_cmp);
-    let missed = |percent: usize| (changes[changes.len() * percent / 100] * 20.0).floor() / 20.0;
-    let doubt = missed(MISSED_PERCENT);
-    let mut others: Vec<f64> = scored.iter().filter(|(it, _)| it.label == Label::Other).map(|(_, score)| *score).collect();
-    others.sort_by(f64::total_cmp);
-    let likely = (others[others.len() - 1 - others.len() * OTHERS_PERCENT / 100] * 20.0).ceil() / 20.0;
-
-    let mut report = String::new();
-    for label in [Label::Changes, Label::Holds, Label::Other] {
-        let of_label: Vec<_> = scored.iter().filter(|(it, _)| it.label == label).collect();
-        let linked = of_label.iter().filter(|(it, score)| *score > if it.is_plain { least } else { sure }).count();
-        let in_favour = of_label.iter().filter(|(_, score)| *score > likely).count();
-        let doubted = of_label.iter().filter(|(_, score)| *score > doubt).count();
-        writeln!(report, "{label:?}: {} pairs, {linked} linked, {in_favour} likely, {doubted} possible", of_label.len())
-            .expect("it fits");
-    }
-    for (it, score) in scored.iter().filter(|(it, score)| it.label != Label::Changes && *score > least) {
-        writeln!(report, "  {score:.2} {}: {:?}", it.name, it.label).expect("it fits");
-    }
-
-    let learned = learn(samples.iter());
+    let scored = held_out(samples);
+    let least = Thresholds::of(&scored);
+    let learned = Models::of(samples.iter());
     let mut out = String::from(
         "//! What the features that tell a change weigh. Generated by `UPDATE=1 cargo test --workspace --test weights`; do not edit.\n\n\
          use super::evidence::FEATURES;\n\n",
     );
-    writeln!(out, "pub(super) const BIAS: f32 = {:.2};\n", learned[FEATURES.len()]).expect("it fits");
-    writeln!(out, "/// One for each of [`FEATURES`].\n#[rustfmt::skip]").expect("it fits");
-    writeln!(out, "pub(super) const WEIGHTS: [f32; FEATURES.len()] = [").expect("it fits");
-    for (name, weight) in FEATURES.iter().zip(&learned) {
-        writeln!(out, "    {weight:.2}, // {name}").expect("it fits");
-    }
-    writeln!(out, "];\n").expect("it fits");
+    write_model(&mut out, ["SUBJECT", "What speaks for one subject of two statements."], &learned.subject);
+    write_model(&mut out, ["CHANGE", "What speaks for a change, if they have one subject."], &learned.change);
     for (about, name, value) in [
+        ("The least score of two statements that have one subject.", "SUBJECT_THRESHOLD", least.subject),
         (
-            "The least score of a change of which something plain speaks. A wrong link hides a rule that holds.",
-            "THRESHOLD",
-            least,
+            "The least score of a change that hides the earlier one, if something plain speaks of it. A wrong link hides a rule that holds.",
+            "PLAIN_THRESHOLD",
+            least.plain,
         ),
-        ("The least score of a change of which many weak signs speak.", "SURE_THRESHOLD", sure),
-        ("The least score of what is likely a change.", "LIKELY_THRESHOLD", likely),
+        ("The least score of what is likely a change.", "LIKELY_THRESHOLD", least.likely),
         (
             "The least score of what may be a change. Such a link hides nothing: it puts the later one first.",
             "DOUBT_THRESHOLD",
-            doubt,
+            least.doubt,
         ),
     ] {
         writeln!(out, "/// {about}\npub(super) const {name}: f32 = {value:.2};\n").expect("it fits");
     }
     out.truncate(out.trim_end().len() + 1);
-    (out, report)
+    (out, report(&scored, &least))
 }
 
 #[test]

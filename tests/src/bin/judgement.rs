@@ -125,12 +125,13 @@ fn print_commits(report: &commits::Report) {
 
 fn print_rules(report: &rules::Report) {
     println!(
-        "{} rules: {:.2} of the literals told ({:.2} where the rule was amended), {} rules whole; spoke at {} of {} unrelated \
-         prompts",
+        "{} rules: {:.2} of the literals told ({:.2} where the rule was amended), {} rules whole; {} told as earlier only; spoke at {} of \
+         {} unrelated prompts",
         report.rules,
         share(report.told, report.literals),
         share(report.amended_told, report.amended),
         report.whole,
+        report.doubted,
         report.spoke,
         report.silent
     );
@@ -188,7 +189,8 @@ fn main() -> Result<ExitCode> {
             println!(
                 "{} of {} changes linked, {} as the right relation; {} of {} look-alikes and {} other pairs linked although the \
                  earlier one holds; what holds comes first in {} of {} searches; prompts bring back {:.2} of what holds, and {} \
-                 of {} bring back what no longer holds; of the look-alikes {:.2}",
+                 of {} bring back what no longer holds; of the look-alikes {:.2}, and a search finds first what holds in {} of {}; {} \
+                 prompts tell it as earlier only",
                 report.linked,
                 report.changes,
                 report.right,
@@ -201,6 +203,9 @@ fn main() -> Result<ExitCode> {
                 report.stale,
                 report.changes,
                 share(report.kept_told, report.kept_literals),
+                report.kept_first,
+                report.look_alikes,
+                report.doubted,
             );
             require(report.linked >= min_linked, "fewer changes are linked");
             require(report.false_links + report.strange_links <= max_false, "more is linked falsely");

@@ -52,6 +52,10 @@ pub struct Report {
     pub kept_literals: usize,
     /// Those that the prompts brought back.
     pub kept_told: usize,
+    /// Look-alikes of which a search finds a conversation that says what holds before the other one.
+    pub kept_first: usize,
+    /// Chains of which prompts mark what holds as earlier, wherever they say it.
+    pub doubted: usize,
     /// What is missing or wrong, a line each.
     pub details: Vec<String>,
 }
@@ -87,7 +91,18 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
         let lines = lines_of_prompt(&home, &project, &chain.prompt, at);
         let literals = Needles::new(&chain.literals)?;
         let told = literals.count_in(&lines);
+        if is_doubted(&literals, &lines) {
+            report.doubted += 1;
+            report.details.push(format!("{}: what holds is told as earlier", chain.id));
+        }
+        let order = found_of_chain(&home, &project, &chain.prompt, &places, at);
         if chain.relation == "none" {
+            let holds = |place: &usize| literals.count_in(&chain.conversations[*place].texts()) == literals.len();
+            let is_first = order.first().is_some_and(holds);
+            report.kept_first += usize::from(is_first);
+            if !is_first {
+                report.details.push(format!("{}: a search finds first, or only, what does not say what holds", chain.id));
+            }
             report.look_alikes += 1;
             report.kept_literals += literals.len();
             report.kept_told += told;
@@ -106,7 +121,6 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
             report.details.push(format!("{}: {} was not seen", chain.id, chain.relation));
         }
         let last = chain.conversations.len() - 1;
-        let order = found_of_chain(&home, &project, &chain.prompt, &places, at);
         let is_first = order.first() == Some(&last);
         report.first += usize::from(is_first);
         if !is_first {
@@ -121,13 +135,25 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
                 .push(format!("{}: a search finds an earlier conversation first, or none: {head}; {grade}", chain.id));
         }
         let stale = chain.stale.iter().map(|it| Needles::new(std::slice::from_ref(it))).collect::<Result<Vec<_>>>()?;
-        let current = |line: &&String| !line.contains("(earlier)");
-        if let Some(line) = lines.iter().filter(current).find(|line| stale.iter().any(|it| it.match_in(line))) {
+        if let Some(line) =
+            lines.iter().filter(|line| is_current(line)).find(|line| stale.iter().any(|it| it.match_in(line)))
+        {
             report.stale += 1;
             report.details.push(format!("{}: told as current: {line}", chain.id));
         }
     }
     Ok(report)
+}
+
+/// Returns whether a line of a prompt's answer is told as what holds.
+pub(super) fn is_current(line: &str) -> bool {
+    !line.contains("(earlier)")
+}
+
+/// Returns whether what is looked for is told only as what a later memory may have changed.
+pub(super) fn is_doubted(literals: &Needles, lines: &[String]) -> bool {
+    let current: Vec<String> = lines.iter().filter(|line| is_current(line)).cloned().collect();
+    literals.count_in(&current) < literals.count_in(lines)
 }
 
 /// Returns the links that hide the older one, by the conversations that they connect.

@@ -29,6 +29,13 @@ pub struct Turn {
     pub agent: String,
 }
 
+impl Conversation {
+    /// Returns everything that was said.
+    pub fn texts(&self) -> Vec<String> {
+        self.turns.iter().flat_map(|turn| [turn.human.clone(), turn.agent.clone()]).collect()
+    }
+}
+
 /// Writes a conversation as the transcript of a session of its own, and returns the session's identifier.
 pub fn write(home: &Home, project: &Path, conversation: &Conversation, number: u64) -> String {
     let session = session_id(number);

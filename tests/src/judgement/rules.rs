@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Deserialize;
 
+use super::chains::is_doubted;
 use super::conversations::{Conversation, read, write};
 use super::lines_of_prompt;
 use super::needles::Needles;
@@ -37,6 +38,8 @@ pub struct Report {
     pub rules: usize,
     /// The rules of which every literal came back.
     pub whole: usize,
+    /// The rules that are told only as what a later memory may have changed.
+    pub doubted: usize,
     /// The prompts that have nothing to do with the project.
     pub silent: usize,
     /// Those that brought something back nevertheless.
@@ -68,6 +71,7 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
         report.literals += literals.len();
         report.told += told;
         report.whole += usize::from(told == literals.len());
+        report.doubted += usize::from(is_doubted(&literals, &lines));
         if !case.stale.is_empty() {
             report.amended += literals.len();
             report.amended_told += told;

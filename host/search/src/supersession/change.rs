@@ -1,7 +1,8 @@
 //! Decides whether a later statement changes what an earlier one about the same settled.
 //!
-//! [`Evidence`] is what speaks for and against it. A linear model weighs it; its weights are learned from pairs that were
-//! written for this, see [`weights`](super::weights).
+//! [`Evidence`] is what speaks for and against it. Two linear models weigh it: one says whether the two have one subject, the other
+//! whether the later one changes the earlier one if they have. A single model took much that speaks for a change for a common subject.
+//! The weights are learned from pairs that were written for this, see [`weights`](super::weights).
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use super::evidence::Evidence;
 use super::facts::{self, Assignments, Value};
 use super::nearness::Nearness;
 use super::relation::{Change, Relation, Statement};
-use super::weights::{DOUBT_THRESHOLD, LIKELY_THRESHOLD, SURE_THRESHOLD, THRESHOLD};
+use super::weights::{DOUBT_THRESHOLD, LIKELY_THRESHOLD, PLAIN_THRESHOLD, SUBJECT_THRESHOLD};
 
 /// What a statement consists of.
 pub(super) struct Parts<'a> {
@@ -160,11 +161,11 @@ pub(super) enum Judgement {
 /// Judges what a later statement does to an earlier one.
 pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> Judgement {
     let evidence = Evidence::of(older, newer, nearness);
-    if !evidence.has_topic {
+    if !evidence.has_topic || evidence.subject_score() <= SUBJECT_THRESHOLD {
         return Judgement::Holds;
     }
-    let score = evidence.score();
-    if evidence.is_sure_topic && score > if evidence.is_plain() { THRESHOLD } else { SURE_THRESHOLD } {
+    let score = evidence.change_score();
+    if evidence.is_sure_topic && evidence.is_plain() && score > PLAIN_THRESHOLD {
         Judgement::Changes(evidence.relation(older, newer))
     } else if score > LIKELY_THRESHOLD {
         Judgement::MayChange(Change::Likely)
@@ -216,6 +217,22 @@ mod tests {
              had nothing to do with it.",
         ];
         assert_eq!(judged(older, newer), Judgement::Changes(Relation::Refutes));
+    }
+
+    #[test]
+    fn what_is_near_to_many_is_not_about_the_same_however_much_it_sounds_like_a_change() {
+        let older =
+            ["how long do stops stay on the board?", "how long do stops stay on the board? → They stay for 90 seconds."];
+        let newer = [
+            "too slow, make it 20 instead",
+            "too slow, make it 20 instead → The pump starts after 20 seconds now, no longer after 45.",
+        ];
+        let [older, newer] = [older, newer].map(|texts| Statement::of("s", 0, texts));
+        let judged = |nearness| judge(&Parts::of(&older), &Parts::of(&newer), nearness);
+        let lone = Nearness::alone(0.22);
+        let among_many = Nearness { is_nearest_earlier: false, is_nearest_later: false, stands_out: 0.4, ..lone };
+        assert!(matches!(judged(lone), Judgement::MayChange(_)), "{:?}", judged(lone));
+        assert_eq!(judged(among_many), Judgement::Holds);
     }
 
     #[test]

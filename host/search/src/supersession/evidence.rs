@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::change::Parts;
 use super::nearness::Nearness;
 use super::relation::Relation;
-use super::weights::{BIAS, WEIGHTS};
+use super::weights::{CHANGE_BIAS, CHANGE_WEIGHTS, SUBJECT_BIAS, SUBJECT_WEIGHTS};
 use super::{cues, facts};
 
 /// The similarity below which both must name something in common.
@@ -202,8 +202,18 @@ impl Evidence {
         }
     }
 
-    pub(super) fn score(&self) -> f32 {
-        BIAS + self.features.iter().zip(WEIGHTS).map(|(feature, weight)| feature * weight).sum::<f32>()
+    /// Returns what speaks for one subject of both: above 0, more does than against it.
+    pub(super) fn subject_score(&self) -> f32 {
+        SUBJECT_BIAS + self.sum(&SUBJECT_WEIGHTS)
+    }
+
+    /// Returns what speaks for a change, if they have one subject.
+    pub(super) fn change_score(&self) -> f32 {
+        CHANGE_BIAS + self.sum(&CHANGE_WEIGHTS)
+    }
+
+    fn sum(&self, weights: &[f32; FEATURES.len()]) -> f32 {
+        self.features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum()
     }
 
     /// Returns whether something plain says that it is a change, and not only many weak signs.
