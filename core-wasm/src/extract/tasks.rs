@@ -165,7 +165,7 @@ impl Tasks {
         }
     }
 
-    /// Takes a list of all tasks, as the client prints it: "#2 [completed] Round the total (till-dev) [blocked by #1]". Others than the agent
+    /// Takes a list of all tasks, as the client prints it: `#2 [completed] Round the total (till-dev) [blocked by #1]`. Others than the agent
     /// may have worked on them. Where the list is lost, nobody knows what is open.
     pub(super) fn listed(&mut self, list: &str) {
         if list.trim() == "No tasks found" {
