@@ -41,6 +41,18 @@ struct Step<'n> {
     gave: Gave,
 }
 
+impl Step<'_> {
+    /// Returns what was said for the request while the agent worked, as it stands behind it. May be empty.
+    fn then(&self) -> String {
+        self.then.map(|then| format!(" — then: {}", line::sanitize(then))).unwrap_or_default()
+    }
+
+    /// Returns what was asked, with what was said for it later. None if it is the first request.
+    fn asked(&self) -> Option<String> {
+        self.asked.as_deref().map(|asked| format!("{}{}", line::sanitize(asked), self.then()))
+    }
+}
+
 /// Returns the steps of a session, oldest first.
 fn steps(notes: &SessionNotes) -> Vec<Step<'_>> {
     let Some(course) = attribute(notes, "course") else { return steps_without_course(notes) };
@@ -86,98 +98,162 @@ fn filled(field: &str) -> Option<&str> {
 /// Adds the steps. `request` is the first request as it is told, `add_end` adds how the session ended, and `max_steps` is the maximum
 /// number of the others that are told.
 pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_steps: usize, add_end: impl Fn(&mut Page)) {
-    let of_kind = |name| -> Vec<usize> { places(notes, name).collect() };
-    let (found, documented, before_work) = (of_kind("found"), of_kind("documented"), of_kind("found-before-work"));
-    let has_end = !notes.outcome.trim().is_empty();
-    let early_found = &found[..found.len().saturating_sub(MAX_FOUND)];
-    let is_told = |step: &Step| match (step.gave, step.asked.as_deref()) {
-        (_, None) => true,
-        (Gave::Result(at), _) if has_end && early_found.contains(&at) => false,
-        (Gave::Result(at), Some(asked)) => {
-            notes.done.get(at).is_some_and(|said| !asked.is_empty() || text::width(said) >= MIN_RESULT_WIDTH)
+    let course = Course::of(notes, max_steps);
+    for (at, step) in course.steps.iter().enumerate() {
+        let entry = match step.gave {
+            Gave::Result(number) => course.result_entry(at, number, request),
+            Gave::Nothing | Gave::End => course.request_entry(at, request),
+        };
+        if let Some(entry) = entry {
+            page.add(SectionKind::LastSession, entry);
         }
-        // A rule is told among the preferences.
-        (_, Some(asked)) => !notes.preferences.iter().any(|told| !asked.is_empty() && told.starts_with(asked)),
-    };
-    let mut steps = steps(notes);
-    let end =
-        steps.iter().position(|step| step.gave == Gave::End).filter(|_| attribute(notes, "course").is_some()).unwrap_or(0);
-    // What was found on the way says little without what was asked, if that is known of the others.
-    let is_short = |at: usize| notes.done.get(at).is_some_and(|said| text::width(said) < MIN_STRAY_WIDTH);
-    let is_stray = |step: &Step| {
-        let is_found = matches!(step.gave, Gave::Result(at) if found.contains(&at) && is_short(at));
-        is_found && step.asked.as_deref().is_some_and(str::is_empty)
-    };
-    let mut place = 0..;
-    steps.retain(|step| {
-        let is_over = place.next().is_none_or(|at| at > end);
-        is_told(step) && (is_over || !is_stray(step))
-    });
-    let is_work = |step: &Step| matches!(step.gave, Gave::Result(at) if !found.contains(&at));
-    let latest_work = steps.iter().rposition(is_work).map(|at| steps[at].gave);
-    // The first request and the latest ones say what the session was about.
-    let dropped = steps.len().saturating_sub(max_steps);
-    let mut place = 0..;
-    steps.retain(|step| place.next().is_none_or(|at| at > dropped || step.asked.is_none() || step.gave == Gave::End));
-    let mut is_over = false;
-    for (at, step) in steps.iter().enumerate() {
-        let importance =
-            0.9 + f32::from(u8::try_from(at).unwrap_or(u8::MAX).min(40)) / 1000.0 + if is_over { 0.05 } else { 0.0 };
-        let then = step.then.map(|then| format!(" — then: {}", line::sanitize(then))).unwrap_or_default();
-        let asked = step.asked.as_deref().map(|asked| format!("{}{then}", line::sanitize(asked)));
-        match step.gave {
-            Gave::Result(number) => {
-                let Some(said) = notes.done.get(number) else { continue };
-                let max = if latest_work == Some(step.gave) || !has_end { MAX_LATEST_CHARS } else { MAX_SHORT_CHARS };
-                let is_proposed = is_over && at + 1 == steps.len() && attribute(notes, "since-proposed").is_some();
-                // What the result is, if it is not simply that of the request before it.
-                let special = match () {
-                    () if is_proposed => Some("Then proposed, not done"),
-                    () if documented.contains(&number) => Some("Documented"),
-                    () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work"),
-                    () => None,
-                };
-                let entry = match asked.as_deref() {
-                    Some("") => {
-                        let said = if is_quoted_before(&steps[..at], said) { without_quote(said) } else { said };
-                        let plain = match () {
-                            () if !found.contains(&number) => "Did",
-                            () if is_over => "Then",
-                            () => "Found",
-                        };
-                        Entry::result_line(special.unwrap_or(plain), said, importance).shortened(max)
-                    }
-                    asked => {
-                        let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
-                        let begin =
-                            asked.map_or_else(|| format!("{}{then}", request.text()), |asked| format!("Asked: {asked}"));
-                        let entry = Entry::result_line("Asked", without_quote(said), importance);
-                        let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
-                        entry.behind(&begin, label.as_deref(), max)
-                    }
-                };
-                page.add(SectionKind::LastSession, entry);
-            }
-            Gave::Nothing | Gave::End => {
-                let entry = match asked.as_deref() {
-                    None if then.is_empty() => Some(request.clone()),
-                    None => Some(request.clone().with_whole_text(&format!("{}{then}", request.text()), MAX_RESULT_CHARS)),
-                    Some("") => None,
-                    Some(asked) => Some(Entry::result_line("Asked", asked, importance.max(0.93)).without_words()),
-                };
-                if let Some(entry) = entry {
-                    let entry = if let Some(record) = step.record { entry.with_record(record) } else { entry };
-                    page.add(SectionKind::LastSession, entry);
-                }
-                if step.gave == Gave::End {
-                    add_end(page);
-                    is_over = true;
-                }
-            }
+        if step.gave == Gave::End {
+            add_end(page);
         }
     }
-    if !is_over {
+    if course.end.is_none() {
         add_end(page);
+    }
+}
+
+/// The results of a session, and the places of those that are only findings, only documents, or found before later work.
+struct Results<'n> {
+    notes: &'n SessionNotes,
+    found: Vec<usize>,
+    documented: Vec<usize>,
+    before_work: Vec<usize>,
+}
+
+impl<'n> Results<'n> {
+    fn of(notes: &'n SessionNotes) -> Self {
+        let of_kind = |name| places(notes, name).collect();
+        Self { notes, found: of_kind("found"), documented: of_kind("documented"), before_work: of_kind("found-before-work") }
+    }
+
+    fn has_end(&self) -> bool {
+        !self.notes.outcome.trim().is_empty()
+    }
+
+    /// Returns whether there is room for a step, and nothing else tells it.
+    fn is_told(&self, step: &Step) -> bool {
+        let early_found = &self.found[..self.found.len().saturating_sub(MAX_FOUND)];
+        match (step.gave, step.asked.as_deref()) {
+            (_, None) => true,
+            (Gave::Result(at), _) if self.has_end() && early_found.contains(&at) => false,
+            (Gave::Result(at), Some(asked)) => {
+                self.notes.done.get(at).is_some_and(|said| !asked.is_empty() || text::width(said) >= MIN_RESULT_WIDTH)
+            }
+            // A rule is told among the preferences.
+            (_, Some(asked)) => !self.notes.preferences.iter().any(|told| !asked.is_empty() && told.starts_with(asked)),
+        }
+    }
+
+    /// Returns whether a step is a short finding without what was asked: that says little, if the requests of the others are known.
+    fn is_stray(&self, step: &Step) -> bool {
+        let is_short = |at: usize| self.notes.done.get(at).is_some_and(|said| text::width(said) < MIN_STRAY_WIDTH);
+        let is_found = matches!(step.gave, Gave::Result(at) if self.found.contains(&at) && is_short(at));
+        is_found && step.asked.as_deref().is_some_and(str::is_empty)
+    }
+
+    fn is_work(&self, gave: Gave) -> bool {
+        matches!(gave, Gave::Result(at) if !self.found.contains(&at))
+    }
+}
+
+/// The steps of a session that are told.
+struct Course<'n> {
+    results: Results<'n>,
+    steps: Vec<Step<'n>>,
+    /// The place of the step that the session ended with.
+    end: Option<usize>,
+    /// The latest result that is work, even if its step is not told.
+    latest_work: Option<Gave>,
+}
+
+impl<'n> Course<'n> {
+    fn of(notes: &'n SessionNotes, max_steps: usize) -> Self {
+        let results = Results::of(notes);
+        let mut steps = steps(notes);
+        let place_of_end = |steps: &[Step]| steps.iter().position(|step| step.gave == Gave::End);
+        let end = place_of_end(&steps).filter(|_| attribute(notes, "course").is_some()).unwrap_or(0);
+        let mut place = 0..;
+        steps.retain(|step| {
+            let is_over = place.next().is_none_or(|at| at > end);
+            results.is_told(step) && (is_over || !results.is_stray(step))
+        });
+        let latest_work = steps.iter().map(|step| step.gave).rfind(|gave| results.is_work(*gave));
+        // The first request and the latest ones say what the session was about.
+        let dropped = steps.len().saturating_sub(max_steps);
+        let mut place = 0..;
+        steps.retain(|step| place.next().is_none_or(|at| at > dropped || step.asked.is_none() || step.gave == Gave::End));
+        Self { end: place_of_end(&steps), results, steps, latest_work }
+    }
+
+    /// Returns whether a step came after the end.
+    fn is_over(&self, at: usize) -> bool {
+        self.end.is_some_and(|end| at > end)
+    }
+
+    fn importance(&self, at: usize) -> f32 {
+        let place = f32::from(u8::try_from(at).unwrap_or(u8::MAX).min(40));
+        0.9 + place / 1000.0 + if self.is_over(at) { 0.05 } else { 0.0 }
+    }
+
+    /// Returns the entry of a step that has no result of its own, unless it asked nothing.
+    fn request_entry(&self, at: usize, request: &Entry) -> Option<Entry> {
+        let step = &self.steps[at];
+        let then = step.then();
+        let entry = match step.asked().as_deref() {
+            None if then.is_empty() => request.clone(),
+            None => request.clone().with_whole_text(&format!("{}{then}", request.text()), MAX_RESULT_CHARS),
+            Some("") => return None,
+            Some(asked) => Entry::result_line("Asked", asked, self.importance(at).max(0.93)).without_words(),
+        };
+        Some(if let Some(record) = step.record { entry.with_record(record) } else { entry })
+    }
+
+    /// Returns the entry of a step with a result, if the notes have that.
+    fn result_entry(&self, at: usize, number: usize, request: &Entry) -> Option<Entry> {
+        let step = &self.steps[at];
+        let said = self.results.notes.done.get(number)?;
+        let is_long = self.latest_work == Some(step.gave) || !self.results.has_end();
+        let max = if is_long { MAX_LATEST_CHARS } else { MAX_SHORT_CHARS };
+        let special = self.special_label(at, number);
+        let asked = step.asked();
+        if asked.as_deref() == Some("") {
+            let said = if is_quoted_before(&self.steps[..at], said) { without_quote(said) } else { said };
+            let label = special.unwrap_or_else(|| self.plain_label(at, number));
+            return Some(Entry::result_line(label, said, self.importance(at)).shortened(max));
+        }
+        let begin = match &asked {
+            None => format!("{}{}", request.text(), step.then()),
+            Some(asked) => format!("Asked: {asked}"),
+        };
+        let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
+        let entry = Entry::result_line("Asked", without_quote(said), self.importance(at));
+        let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
+        Some(entry.behind(&begin, label.as_deref(), max))
+    }
+
+    /// Returns what a result is, if it is not simply that of the request before it.
+    fn special_label(&self, at: usize, number: usize) -> Option<&'static str> {
+        let Results { notes, found, documented, before_work } = &self.results;
+        let is_last = self.is_over(at) && at + 1 == self.steps.len();
+        match () {
+            () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done"),
+            () if documented.contains(&number) => Some("Documented"),
+            () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work"),
+            () => None,
+        }
+    }
+
+    /// Returns what stands before a result whose request says nothing.
+    fn plain_label(&self, at: usize, number: usize) -> &'static str {
+        match () {
+            () if !self.results.found.contains(&number) => "Did",
+            () if self.is_over(at) => "Then",
+            () => "Found",
+        }
     }
 }
 

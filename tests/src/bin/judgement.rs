@@ -190,7 +190,7 @@ fn main() -> Result<ExitCode> {
                 "{} of {} changes linked, {} as the right relation; {} of {} look-alikes and {} other pairs linked although the \
                  earlier one holds; what holds comes first in {} of {} searches; prompts bring back {:.2} of what holds, and {} \
                  of {} bring back what no longer holds; of the look-alikes {:.2}, and a search finds first what holds in {} of {}; {} \
-                 prompts tell it as earlier only",
+                 prompts tell what holds as earlier only",
                 report.linked,
                 report.changes,
                 report.right,

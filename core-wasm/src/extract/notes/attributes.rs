@@ -1,109 +1,171 @@
-//! What the notes say of a session beside its texts: language, tests, commits, branch and plan, each as a name and a value.
+//! What the notes say of a session beside its texts: language, tests, commits, requests, plan and results, each as a name and a value.
 
+use super::given::Given;
+use super::outcome::{Outcome, ResultLine};
+use super::overtaken::before_work;
+use super::pending::{is_left_proposed, is_only_proposed};
+use super::{MAX_ENTRIES, about_request};
 use crate::extract::clean;
 use crate::extract::commits::is_pull_request;
+use crate::extract::course;
 use crate::extract::plan_reason;
+use crate::extract::references;
 use crate::extract::requests;
 use crate::extract::state::State;
+use crate::extract::tasks::Status;
 use crate::text::Language;
 
-pub(super) fn attributes(state: &State, results: &[String], outcome: &str) -> Vec<(String, String)> {
-    let language = match state.language() {
+/// The attributes, in the order in which the notes list them.
+#[derive(Default)]
+struct Attributes(Vec<(String, String)>);
+
+impl Attributes {
+    /// Adds an attribute, unless there is nothing to say.
+    fn add(&mut self, name: &str, value: impl Into<String>) {
+        let value = value.into();
+        if !value.is_empty() {
+            self.0.push((name.to_owned(), value));
+        }
+    }
+
+    fn add_numbers<T: ToString>(&mut self, name: &str, numbers: impl IntoIterator<Item = T>) {
+        let numbers: Vec<String> = numbers.into_iter().map(|number| number.to_string()).collect();
+        self.add(name, numbers.join(" "));
+    }
+}
+
+/// Returns the attributes of a session, given how it ended and what its turns gave.
+pub(super) fn attributes(state: &State, outcome: &Outcome) -> Vec<(String, String)> {
+    let mut all = Attributes::default();
+    all.add("language", language(state));
+    all.add("model", state.model.as_str());
+    add_checks(&mut all, state);
+    add_branch(&mut all, state);
+    add_commits(&mut all, state);
+    all.add("later-request", requests::latest(state).unwrap_or_default());
+    all.add("recap", state.recap.line());
+    add_plan(&mut all, state, outcome);
+    all.add("title", state.title.as_str());
+    add_requests(&mut all, state, outcome);
+    add_results(&mut all, state, outcome);
+    all.add_numbers("removed-files", state.files.removed());
+    all.0
+}
+
+fn language(state: &State) -> &'static str {
+    match state.language() {
         Language::English => "en",
         Language::Korean => "ko",
         Language::Japanese => "ja",
         Language::Chinese => "zh",
-    };
-    let mut all = vec![("language".to_owned(), language.to_owned())];
-    if !state.model.is_empty() {
-        all.push(("model".to_owned(), state.model.clone()));
     }
-    if let Some((tests, _)) = state.tests {
-        all.push(("tests".to_owned(), tests.verdict()));
-        let is_of_some = state.tests.is_some_and(|(_, is_of_some)| is_of_some);
+}
+
+/// Adds what the tests gave, how large the largest commit is, and what else shows whether the work holds.
+fn add_checks(all: &mut Attributes, state: &State) {
+    if let Some((tests, is_of_some)) = &state.tests {
+        all.add("tests", tests.verdict());
         let ages =
-            [(is_of_some, state.labels().of_some_files), (state.evidence.are_tests_old(), state.labels().before_edit)];
+            [(*is_of_some, state.labels().of_some_files), (state.evidence.are_tests_old(), state.labels().before_edit)];
         let ages: Vec<&str> = ages.iter().filter(|(holds, _)| *holds).map(|(_, age)| *age).collect();
-        if !ages.is_empty() {
-            all.push(("tests-age".to_owned(), ages.join(", ")));
-        }
+        all.add("tests-age", ages.join(", "));
     }
+    all.add("commit-size", commit_size(state));
+    let evidence = state.evidence.items(state.undone.push(), state.has_open_pull_request(), state.labels());
+    all.add("evidence", evidence.join("; "));
+}
+
+/// Returns the size of the largest commit, if it holds more than the agent's edits.
+fn commit_size(state: &State) -> String {
     // Scripts and sub-agents change files, too. What was committed says how many.
     let (files, added, removed) = state.largest_commit;
     let others = (files as usize).saturating_sub(state.files.paths().count());
     let own: u32 = state.files.changes().iter().map(|change| change.added.saturating_add(change.removed)).sum();
     // So does a file in which somebody else had changed something, too.
     let is_much_larger = state.commits.len() == 1 && added.saturating_add(removed) / 3 > own / 2 && files > 0;
-    if others > 0 || is_much_larger {
-        let noun = if files == 1 { "file" } else { "files" };
-        let more = if others > 0 {
-            format!(", at least {others} of them changed by other means than the agent's edits")
-        } else {
-            String::new()
-        };
-        all.push(("commit-size".to_owned(), format!("{files} {noun}, +{added} −{removed}{more}")));
+    let noun = if files == 1 { "file" } else { "files" };
+    let size = format!("{files} {noun}, +{added} −{removed}");
+    match others {
+        0 if is_much_larger => size,
+        0 => String::new(),
+        _ => format!("{size}, at least {others} of them changed by other means than the agent's edits"),
     }
-    let evidence = state.evidence.items(state.undone.push(), state.has_open_pull_request(), state.labels());
-    if !evidence.is_empty() {
-        all.push(("evidence".to_owned(), evidence.join("; ")));
-    }
+}
+
+/// Adds the branch, and what is not committed on it.
+fn add_branch(all: &mut Attributes, state: &State) {
     if !state.branch.is_empty() {
         // The client names the branch of the folder, which the user may have changed since.
         let is_of_commit = state.undone.is_committed() && !state.commit_branch.is_empty();
-        let branch = if is_of_commit { &state.commit_branch } else { &state.branch };
-        all.push(("branch".to_owned(), branch.clone()));
+        all.add("branch", if is_of_commit { state.commit_branch.as_str() } else { state.branch.as_str() });
         let mut commit_state = state.commit_state(&state.files.paths().collect::<Vec<_>>());
         if !state.other_commit.0.is_empty() {
             let other = state.labels().other_commit.replace("{}", &state.other_commit.0);
             commit_state = if commit_state.is_empty() { other } else { format!("{commit_state}; {other}") };
         }
-        if !commit_state.is_empty() {
-            all.push(("commit-state".to_owned(), commit_state));
-        }
+        all.add("commit-state", commit_state);
     }
-    let left_out = state.undone.left_out();
-    if !left_out.is_empty() {
-        all.push(("left-out".to_owned(), left_out));
-    }
+    all.add("left-out", state.undone.left_out());
+}
+
+/// Adds the hashes of the commits, the tags, and the numbers of pull requests.
+fn add_commits(all: &mut Attributes, state: &State) {
     if !state.hashes.is_empty() {
         let hash =
             |subject: &String| state.hashes.iter().find(|(of, _)| of == subject).map_or("-", |(_, hash)| hash.as_str());
-        all.push(("commit-hashes".to_owned(), state.commits.iter().map(hash).collect::<Vec<_>>().join(" ")));
+        all.add_numbers("commit-hashes", state.commits.iter().map(hash));
     }
-    if !state.tags.is_empty() {
-        all.push(("tags".to_owned(), state.tags.join(" ")));
-    }
-    if !state.merged.is_empty() {
-        let numbers: Vec<String> = state.merged.iter().map(u32::to_string).collect();
-        all.push(("merged".to_owned(), numbers.join(" ")));
-    }
-    if !state.drafts.is_empty() {
-        let numbers: Vec<String> = state.drafts.iter().map(u32::to_string).collect();
-        all.push(("drafts".to_owned(), numbers.join(" ")));
-    }
+    all.add("tags", state.tags.join(" "));
+    all.add_numbers("merged", &state.merged);
+    all.add_numbers("drafts", &state.drafts);
     // One that the session opened is told among its commits.
     let has_opened = state.commits.iter().any(|commit| is_pull_request(commit));
-    if let Some(number) = state.references.only_pull_request().filter(|_| !has_opened) {
-        all.push(("pull-request".to_owned(), number.to_string()));
-    }
-    if let Some(later) = requests::latest(state) {
-        all.push(("later-request".to_owned(), later.to_owned()));
-    }
-    let recap = state.recap.line();
-    if !recap.is_empty() {
-        all.push(("recap".to_owned(), recap));
-    }
+    all.add_numbers("pull-request", state.references.only_pull_request().filter(|_| !has_opened));
+}
+
+/// Adds why the plan was made or what it is to reach, unless an answer says that what it names exists.
+fn add_plan(all: &mut Attributes, state: &State, outcome: &Outcome) {
     let explanation = [("plan-reason", &state.plan_reason), ("plan-goal", &state.plan_goal)];
-    let answers = || results.iter().map(String::as_str).chain([outcome]);
+    let answers = || outcome.results.iter().map(|it| it.line.as_str()).chain([outcome.end.as_str()]);
     let holds = |said: &str| !plan_reason::is_refuted(said, answers());
     if let Some((name, said)) = explanation.into_iter().find(|(_, said)| !said.is_empty()).filter(|(_, said)| holds(said)) {
-        all.push((name.to_owned(), clean::without_positions(said).into_owned()));
-        if !state.plan_title.is_empty() {
-            all.push(("plan-title".to_owned(), state.plan_title.clone()));
-        }
+        all.add(name, clean::without_positions(said));
+        all.add("plan-title", state.plan_title.as_str());
     }
-    if !state.title.is_empty() {
-        all.push(("title".to_owned(), state.title.clone()));
+}
+
+/// Adds what was asked: what the first request is about, which request gave which result, and which tickets were filed.
+fn add_requests(all: &mut Attributes, state: &State, outcome: &Outcome) {
+    all.add("request-about", about_request(state));
+    let more = requests::others(state);
+    let of_turns: Vec<usize> = outcome.results.iter().map(|it| it.turn).collect();
+    all.add("course", course::lines(state, &more, &of_turns, outcome.end_of));
+    let more: Vec<String> = more.into_iter().map(|(_, asked)| asked).collect();
+    all.add("more-requests", more.join("\n"));
+    let is_told = |filed: &String| filed.split_once(' ').is_some_and(|(key, _)| references::has_key(&outcome.end, key));
+    let filed: Vec<String> = state.references.filed().filter(|filed| !is_told(filed)).collect();
+    all.add("filed", filed.join("\n"));
+}
+
+/// Adds what the end and the results are: proposals, findings or documents, and how many came after the end.
+fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
+    let results = &outcome.results;
+    if is_only_proposed(state, &outcome.end) {
+        all.add("end", "proposed");
     }
-    all
+    if results.is_empty() && state.tasks.with_status(Status::Done).next().is_some() {
+        // Where the session has an end, that tells what the tasks of its list name.
+        all.add("done", "tasks");
+    }
+    // The others are left out of the notes.
+    let told = &results[results.len().saturating_sub(MAX_ENTRIES)..];
+    let of = |given: Given| told.iter().enumerate().filter(move |(_, it)| it.given == given).map(|(place, _)| place);
+    all.add_numbers("found", of(Given::Finding));
+    all.add_numbers("documented", of(Given::Document));
+    all.add_numbers("found-before-work", before_work(state, told));
+    if outcome.since > 0 {
+        all.add_numbers("since", [outcome.since]);
+        let is_left = |last: &ResultLine| is_left_proposed(&state.open_question, &last.line);
+        all.add("since-proposed", if results.last().is_some_and(is_left) { "yes" } else { "" });
+    }
 }

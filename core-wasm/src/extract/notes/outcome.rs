@@ -38,14 +38,21 @@ const MAX_ASKED_BYTES: usize = 110;
 /// What is told of turns, each with the place of its turn.
 type Lines = Vec<(usize, String)>;
 
+/// What one turn gave.
+pub(super) struct ResultLine {
+    /// The place of the turn in which it was asked for.
+    pub turn: usize,
+    pub line: String,
+    pub given: Given,
+}
+
 /// How a session ended, and what its other turns gave, one line a turn, oldest first.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub end: String,
     /// The turn that it is of.
     pub end_of: Option<usize>,
-    /// The results, each with its turn.
-    pub results: Vec<(usize, String, Given)>,
+    pub results: Vec<ResultLine>,
     /// How many of the results came after the end: answers and proposals since the last work.
     pub since: usize,
 }
@@ -55,6 +62,19 @@ pub(super) struct Outcome {
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
 pub(super) fn outcome(state: &State) -> Outcome {
+    let (mut lines, moved, dropped) = told_lines(state);
+    let Some((at, end)) = take_end(state, &mut lines) else { return Outcome::default() };
+    let (at, end) = with_summary(state, &mut lines, at, end);
+    let (at, end, since) = without_asides(state, &mut lines, at, end);
+    let end = with_work_before(state, &mut lines, at, with_user_behind(end));
+    let end = with_refusal(state, with_check(state, end));
+    let end = with_yes_or_no(&state.results.turns()[at], with_numbers(state, &end));
+    let (results, since) = results(state, &lines, since, &moved, dropped);
+    Outcome { end, end_of: Some(at), results, since }
+}
+
+/// Returns the lines of all turns, the turns of commits with those of their work, and the turns of findings that are not told.
+fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>, Vec<usize>) {
     let turns = state.results.turns();
     let (lines, dropped) = state.results.told(state.labels());
     let lines = lines.into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
@@ -64,47 +84,66 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
     lines.retain(|(_, line)| place.next() == Some(last) || !line.starts_with(state.labels().before_change));
-    let Some((mut at, mut end)) = lines.pop() else { return Outcome::default() };
+    (lines, moved, dropped)
+}
+
+/// Takes the line of the last turn that has something to tell, and drops those behind it.
+fn take_end(state: &State, lines: &mut Lines) -> Option<(usize, String)> {
+    let turns = state.results.turns();
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
     let is_chat =
         |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
     // What the agent said while it was still at work is not how the session ended.
     let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].has_work();
+    let (mut at, mut end) = lines.pop()?;
     while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
-    // So is what it says to a report of the client after it summed up the work: that is told behind the summary.
-    if let Some(closing) = state.results.closing().filter(|&closing| closing < at && !discusses(&turns[closing])) {
-        let is_report = |at: usize| !turns[at].substantive && !turns[at].edited;
-        let later = lines.iter().rposition(|(of, _)| *of <= closing).map_or(0, |place| place + 1);
-        let is_summed_up = later > 0 && lines[later - 1].0 == closing;
-        if is_summed_up && is_report(at) && lines[later..].iter().all(|(of, _)| is_report(*of)) {
-            let reports: Vec<String> = lines.drain(later..).map(|(_, line)| as_sentence(&line)).collect();
-            let summary = lines.pop().map(|(_, line)| line).unwrap_or_default();
-            end = [vec![as_sentence(&summary)], reports, vec![end]].concat().join(" ");
-            end =
-                end.replace(&format!(". {} \"", state.labels().committed), &format!(". — {} \"", state.labels().committed));
-            at = closing;
-        }
+    Some((at, end))
+}
+
+/// Puts the summary of the work before what the agent said to reports of the client that came after it.
+fn with_summary(state: &State, lines: &mut Lines, at: usize, end: String) -> (usize, String) {
+    let turns = state.results.turns();
+    let closing = state.results.closing().filter(|&closing| closing < at && !discusses(&turns[closing]));
+    let Some(closing) = closing else { return (at, end) };
+    let is_report = |at: usize| !turns[at].substantive && !turns[at].edited;
+    let later = lines.iter().rposition(|(of, _)| *of <= closing).map_or(0, |place| place + 1);
+    let is_summed_up = later > 0 && lines[later - 1].0 == closing;
+    if !is_summed_up || !is_report(at) || !lines[later..].iter().all(|(of, _)| is_report(*of)) {
+        return (at, end);
     }
-    // Nor is what it answers to a last question beside the work, or only proposes: that is told as what came since.
-    let mut since = 0;
-    if let Some(place) = work_before_aside(state, &lines, at) {
-        let mut asides = lines.split_off(place + 1);
-        asides.push((at, end));
-        since = asides.len();
-        (at, end) = lines.pop().unwrap_or_default();
-        end = with_larger_work(turns, &mut lines, at, end, state.labels());
-        lines.extend(asides);
-    } else {
-        end = with_larger_work(turns, &mut lines, at, end, state.labels());
-    }
-    end = with_user_behind(end);
+    let mut told: Vec<String> = lines.drain(later - 1..).map(|(_, line)| as_sentence(&line)).collect();
+    told.push(end);
+    let committed = state.labels().committed;
+    (closing, told.join(" ").replace(&format!(". {committed} \""), &format!(". — {committed} \"")))
+}
+
+/// Takes the work as the end if the last answers are beside it or only propose something, and puts the larger work before a small one.
+/// Also returns how many of the lines are such answers: they are told as what came since.
+fn without_asides(state: &State, lines: &mut Lines, at: usize, end: String) -> (usize, String, usize) {
+    let Some(place) = work_before_aside(state, lines, at) else {
+        let end = with_larger_work(state.results.turns(), lines, at, end, state.labels());
+        return (at, end, 0);
+    };
+    let mut asides = lines.split_off(place + 1);
+    asides.push((at, end));
+    let (at, end) = lines.pop().unwrap_or_default();
+    let end = with_larger_work(state.results.turns(), lines, at, end, state.labels());
+    let since = asides.len();
+    lines.extend(asides);
+    (at, end, since)
+}
+
+/// Puts the work before an end that says little, or that is its commit.
+fn with_work_before(state: &State, lines: &mut Lines, at: usize, end: String) -> String {
+    let turns = state.results.turns();
+    let committed = state.labels().committed;
     let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
     // In other languages the label is a plain word, too.
-    let label = format!("{} \"", state.labels().committed);
+    let label = format!("{committed} \"");
     let words = end.split(label.as_str()).next().unwrap_or_default();
     // "Tests pass." does not say of what.
     let only_checks = || text::sentences(words).iter().all(|said| prose::checked(said).is_some());
@@ -115,29 +154,49 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
     // What was changed and committed for a request is not the work before it.
     let has_own_commit = turns[at].edited && turns[at].substantive && end.contains(label.as_str());
-    let before = work_before(turns, &lines, at, &end, state.labels().committed)
+    let before = work_before(turns, lines, at, &end, committed)
         .filter(|_| !has_own_commit)
-        .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back);
-    if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
-        let work = with_user_behind(lines.remove(place).1);
-        // The line of a turn that says nothing itself is what was committed.
-        let is_message = end.starts_with(state.labels().committed)
-            || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
-        end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
+        .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back)
+        .filter(|&place| is_short || (is_commit && fits(&lines[place].1)));
+    let Some(place) = before else { return end };
+    let work = with_user_behind(lines.remove(place).1);
+    // The line of a turn that says nothing itself is what was committed.
+    let is_message = end.starts_with(committed)
+        || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
+    if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) }
+}
+
+/// Adds what the last turn checked, unless the end says what was checked.
+fn with_check(state: &State, end: String) -> String {
+    let Some(TurnResult { checked, .. }) = state.results.turns().last() else { return end };
+    let says_nothing = checked.is_empty() || signs::only_reports_commit(checked);
+    let is_told = end.contains(checked.as_str()) || prose::checked(&end).is_some();
+    if says_nothing || is_told { end } else { format!("{} {checked}", as_sentence(&end)) }
+}
+
+/// Adds that the user refused the plan: that it is written is not the end then.
+fn with_refusal(state: &State, end: String) -> String {
+    match state.undone.refusal(state.labels()) {
+        Some(refusal) => format!("{} {refusal}", as_sentence(&end)),
+        None => end,
     }
-    let checked = &turns[turns.len() - 1].checked;
-    if !checked.is_empty()
-        && !signs::only_reports_commit(checked)
-        && !end.contains(checked.as_str())
-        && prose::checked(&end).is_none()
-    {
-        end = format!("{} {checked}", as_sentence(&end));
-    }
-    // That a plan is written is not the end if the user refused it.
-    if let Some(refusal) = state.undone.refusal(state.labels()) {
-        end = format!("{} {refusal}", as_sentence(&end));
-    }
-    let sentence = |line: &str| as_sentence(&with_hashes(state, &with_test_count(state, line)));
+}
+
+/// Ends a line as a sentence, with the number of tests and the hashes of commits in it.
+fn with_numbers(state: &State, line: &str) -> String {
+    as_sentence(&with_hashes(state, &with_test_count(state, line)))
+}
+
+/// Returns the results without the earlier findings, and how many of them came after the end, given the lines, how many of these came after
+/// the end, the turns of commits with those of their work, and the turns of findings that are not told.
+fn results(
+    state: &State,
+    lines: &[(usize, String)],
+    since: usize,
+    moved: &[(usize, usize)],
+    dropped: Vec<usize>,
+) -> (Vec<ResultLine>, usize) {
+    let turns = state.results.turns();
     let given: Vec<Given> = lines.iter().map(|(at, line)| Given::of(state, &turns[*at], line)).collect();
     let found = lines.iter().zip(&given).filter(|(_, given)| **given == Given::Finding).map(|((at, _), _)| *at);
     let found: Vec<usize> = found.chain(dropped).collect();
@@ -146,13 +205,15 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
     let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
     let results = results.map(|((at, line), given)| {
-        let said = with_yes_or_no(&turns[*at], sentence(line));
-        match asked_of(state, asked_at(&moved, *at), line) {
-            Some(asked) => (asked_at(&moved, *at), format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{said}"), given),
-            None => (asked_at(&moved, *at), said, given),
-        }
+        let turn = asked_at(moved, *at);
+        let said = with_yes_or_no(&turns[*at], with_numbers(state, line));
+        let line = match asked_of(state, turn, line) {
+            Some(asked) => format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{said}"),
+            None => said,
+        };
+        ResultLine { turn, line, given }
     });
-    Outcome { end: with_yes_or_no(&turns[at], sentence(&end)), end_of: Some(at), results: results.collect(), since }
+    (results.collect(), since)
 }
 
 /// Puts the yes or no of an answer before what is told of it, unless that begins so.
@@ -190,13 +251,7 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
 }
 
 /// Puts the larger work before a small one that ended the session, and before small ones right before it.
-fn with_larger_work(
-    turns: &[TurnResult],
-    lines: &mut Vec<(usize, String)>,
-    at: usize,
-    end: String,
-    labels: &Labels,
-) -> String {
+fn with_larger_work(turns: &[TurnResult], lines: &mut Lines, at: usize, end: String, labels: &Labels) -> String {
     let is_work = |at: usize| turns[at].edited && !turns[at].is_taken_back;
     let is_small = |said: &str| without_quote(said).chars().count() < MIN_END_CHARS;
     if !is_work(at) || turns[at].committed || !is_small(&end) {

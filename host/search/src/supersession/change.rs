@@ -1,7 +1,7 @@
 //! Decides whether a later statement changes what an earlier one about the same settled.
 //!
 //! [`Evidence`] is what speaks for and against it. Two linear models weigh it: one says whether the two have one subject, the other
-//! whether the later one changes the earlier one if they have. A single model took much that speaks for a change for a common subject.
+//! whether the later one changes the earlier one if they have. A single model took signs of a change as signs of a common subject.
 //! The weights are learned from pairs that were written for this, see [`weights`](super::weights).
 
 use std::cell::OnceCell;

@@ -1,4 +1,4 @@
-//! How often a memory was learned.
+//! Counts how often a memory was learned.
 
 use rusqlite::{Connection, params};
 
@@ -29,6 +29,7 @@ pub(super) fn is_only_occurrence(tx: &Connection, memory: i64) -> rusqlite::Resu
     Ok(places == 1)
 }
 
+/// Returns how often a memory was learned, as it was last counted.
 pub(super) fn seen(tx: &Connection, memory: i64) -> rusqlite::Result<u32> {
     tx.prepare_cached("SELECT seen_count FROM memories WHERE rowid = ?1")?.query_row([memory], |row| row.get(0))
 }

@@ -5,7 +5,7 @@ use throughline_model::contract::{Memory, SessionNotes};
 use throughline_model::project::Project;
 
 use super::filter::MemoryFilter;
-use super::record::{COLUMNS, Knowledge, MemoryRecord, found_from_row};
+use super::record::{COLUMNS, Knowledge, MemoryRecord, record_from_row};
 use crate::{Result, Store, digests, from_json_or_default, projects, time_from_sql};
 
 /// Kinds that apply to the project as a whole; the view `project_knowledge` lists them.
@@ -105,7 +105,7 @@ impl Store {
                      FROM memories m JOIN projects p ON p.id = m.project_id JOIN makers a ON a.number = m.maker
                      WHERE m.id >= ?1 AND m.id < ?1 || 'g' AND (?2 IS NULL OR m.project_id = ?2) LIMIT 2"
                 ))
-                .and_then(|mut s| s.query_map(params![id, project], found_from_row)?.collect()),
+                .and_then(|mut s| s.query_map(params![id, project], record_from_row)?.collect()),
         )
     }
 

@@ -1,4 +1,4 @@
-//! A memory as a row.
+//! Reads memories from rows: memories themselves, with their context, and as drafts.
 
 use rusqlite::{Connection, Row};
 use throughline_model::contract::{Draft, Memory};
@@ -31,9 +31,11 @@ pub struct MemoryRecord {
     pub digest: Option<String>,
 }
 
+/// The columns of a memory, with `m` for the table.
 pub(crate) const COLUMNS: &str = "m.id, m.session_id, m.type, m.title, m.content, m.keywords, m.files, m.importance, m.created_at, \
                        m.seen_count, m.metadata";
 
+/// Reads a memory from [`COLUMNS`].
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
     Ok(Memory {
         id: row.get(0)?,
@@ -52,7 +54,8 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
     })
 }
 
-pub(super) fn found_from_row(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
+/// Reads a memory with its context: [`COLUMNS`], and those that [`Store::memory`](crate::Store::memory) adds.
+pub(super) fn record_from_row(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
     Ok(MemoryRecord {
         memory: from_row(row)?,
         project: row.get(11)?,

@@ -250,6 +250,7 @@ pub(crate) fn take_back(tx: &Connection, session: &str, key: &str) -> rusqlite::
     }
 }
 
+/// Removes a memory: from its digest, from what is shared, from the index and from the table.
 pub(crate) fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     digests::prepare_deletion(tx, rowid)?;
     sharing::stop_sharing_deleted(tx, rowid)?;

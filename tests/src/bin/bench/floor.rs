@@ -10,10 +10,9 @@ use tests::process;
 
 use crate::table::Table;
 
-/// Hooks against the floor: at most so many times the wall time of `sqlite3 FILE 'select 1'` …
+/// The most that a hook may take, as a multiple of the wall time of `sqlite3 FILE 'select 1'`.
 const MAX_RATIO_TO_SQLITE: f64 = 6.0;
-
-/// … at most this part of `node -e 1` …
+/// The same of `node -e 1`.
 const MAX_RATIO_TO_NODE: f64 = 0.1;
 
 /// The two programs that every machine has felt.
@@ -85,7 +84,7 @@ impl Floor {
 }
 
 impl Compared {
-    /// One row a hook; `allowance` lifts the limits.
+    /// Prints one row a hook; `allowance` lifts the limits.
     pub(crate) fn print(&self, table: &mut Table, allowance: f64) {
         for (what, time) in &self.hooks {
             let ratio = |floor: Option<Duration>| floor.map(|floor| time.as_secs_f64() / floor.as_secs_f64());
@@ -105,7 +104,7 @@ impl Compared {
         }
     }
 
-    /// One row a hook, against `sqlite3` alone.
+    /// Prints one row a hook, against `sqlite3` alone.
     pub(crate) fn print_within(&self, table: &mut Table, most: f64) {
         for (what, time) in &self.hooks {
             let ratio = self.sqlite.map(|floor| time.as_secs_f64() / floor.as_secs_f64());

@@ -16,13 +16,13 @@ use crate::floor::Floor;
 use crate::sessions::{every_payload, ordinary, tool_use};
 use crate::table::{Table, mebibytes};
 
-/// … and at most so many bytes.
+/// The most memory that a hook may take.
 pub(crate) const MAX_HOOK_BYTES: u64 = 32 << 20;
 
-/// A flush of a long transcript may take so many times as long as the limit of the others.
+/// How many times the limit of the others a flush of a long transcript may take.
 const LONG_FLUSH: f64 = 2.0;
 
-/// What a hook inside the agent's loop may take of the same, and its memory; of a payload of 5 MB, milliseconds and memory.
+/// What a hook inside the agent's loop may take: a multiple of the time of `sqlite3`, and memory; with a payload of 5 MB, time and memory.
 const MAX_RATIO_TO_SQLITE_IN_LOOP: f64 = 4.0;
 const MAX_LOOP_BYTES: u64 = 16 << 20;
 const MAX_LARGE: Duration = Duration::from_millis(40);

@@ -22,9 +22,6 @@ use tests::process;
 
 use crate::table::Table;
 
-/// The number of commits of the history that is read.
-const COMMITS: u32 = 100_000;
-
 #[derive(Parser)]
 #[command(about = "Measures the hooks and the ingestion of the built `throughline`")]
 struct Arguments {
@@ -96,7 +93,7 @@ fn measure_part(table: &mut Table, part: &str, rounds: usize, arguments: &Argume
         "startup" => memories::many_memories(table, rounds, smoke),
         "prompt" => memories::search_among_many(table, rounds, smoke),
         "cited-files" => memories::cited_files(table, rounds, smoke),
-        "history" => reading::history(table, if smoke { 1_000 } else { COMMITS }),
+        "history" => reading::history(table, smoke),
         "ingest" => reading::ingest_rate(table, arguments.corpus.as_deref(), smoke),
         "guest" => reading::guest(table, arguments.corpus.as_deref(), smoke),
         "ingest-memory" => reading::ingest_memory(table, arguments.long_mib.unwrap_or(if smoke { 50 } else { 1024 })),

@@ -17,7 +17,10 @@ use tests::transcript::session_id;
 
 use crate::table::{Table, mebibytes};
 
-/// How long reading a history of 100,000 commits may take.
+/// The number of commits of the history that is read.
+const COMMITS: u32 = 100_000;
+
+/// How long reading such a history may take.
 const MAX_HISTORY: Duration = Duration::from_mins(1);
 
 /// Transcript bytes a second that `ingest` reads on one core.
@@ -30,7 +33,8 @@ const LEAST_GUEST_SPEED: f64 = 0.8;
 const MAX_INGEST_BYTES: u64 = 64 << 20;
 
 /// How long a repository's history takes to read.
-pub(crate) fn history(table: &mut Table, commits: u32) {
+pub(crate) fn history(table: &mut Table, smoke: bool) {
+    let commits = if smoke { 1_000 } else { COMMITS };
     println!("\ningest --git of a history of {commits} commits");
     let home = Home::new();
     let folder = home.work().join("old");

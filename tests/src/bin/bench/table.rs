@@ -1,6 +1,6 @@
-//! The results, printed as they come.
+//! Prints the results as they come.
 
-/// The results, printed as they come.
+/// Prints the results, and counts the limits that are missed.
 pub(crate) struct Table {
     pub(crate) failed: usize,
 }
