@@ -116,7 +116,7 @@ pub(super) fn others(state: &State) -> Vec<(usize, String)> {
             let is_decided = || (!changed || asked.chars().count() < MIN_REPEATED_CHARS) && decided(asked);
             if !known(asked, &all) && !is_decided() {
                 let weighs = changed && !turn.added.iter().any(|added| added.ends_with(asked));
-                let is_undone = (turn.reverted || turn.is_taken_back) && !human::only_asks(asked);
+                let is_undone = changed && (turn.reverted || turn.is_taken_back) && !human::only_asks(asked);
                 all.push(Asked { turn: at, said: text::clip(asked, MAX_REQUEST_BYTES).into_owned(), weighs, is_undone });
             }
         }

@@ -22,6 +22,9 @@ const MIN_END_CHARS: usize = 160;
 /// How many of the latest turns that only found something are told of. What is not told of them any more makes no room for earlier ones.
 const MAX_FOUND: usize = 3;
 
+/// The width from which the line of a turn that ended while the agent was still looking says something.
+const MIN_BEGUN_WIDTH: usize = 120;
+
 /// The length from which the work before such an end is told before it, in characters, and how many others may stand between the two.
 const MIN_LARGE_CHARS: usize = 240;
 const MAX_SMALL: usize = 2;
@@ -63,14 +66,17 @@ pub(super) fn outcome(state: &State) -> Outcome {
     // How it was before a change says nothing without the change, but it is better than no end.
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
-    lines.retain(|(_, line)| place.next() == Some(last) || !line.starts_with(state.labels().before_change));
+    // Nor does a short remark of a turn that ended while the agent was still looking.
+    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].has_work();
+    let is_remark = |at: usize, line: &str| is_begun(at) && text::width(line) < MIN_BEGUN_WIDTH;
+    let is_idle = |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_remark(at, line);
+    lines.retain(|(at, line)| place.next() == Some(last) || !is_idle(*at, line));
     let Some((mut at, mut end)) = lines.pop() else { return Outcome::default() };
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
     let is_chat =
         |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
     // What the agent said while it was still at work is not how the session ended.
-    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].has_work();
     while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
