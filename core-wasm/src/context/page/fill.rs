@@ -80,7 +80,7 @@ impl Page {
         }
         entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
         let is_plain = || !entry.text.contains(" (") || line::LANGUAGES.into_iter().any(|it| names_subject(&entry.text, it));
-        let may_repeat = kind == SectionKind::Decisions || (kind == SectionKind::WatchOut && is_plain());
+        let may_repeat = kind == SectionKind::Decisions || (entry.is_correction && is_plain());
         if may_repeat && self.merge_asked(&entry) {
             return;
         }
@@ -114,7 +114,7 @@ impl Page {
             }
             _ => memory_text(memory),
         };
-        let mut entry = Entry::from_memory(memory, &said, factor);
+        let mut entry = Entry::from_memory(memory, &said, factor).of_correction(memory.kind == "correction");
         entry.marks.extend((!mark.is_empty()).then_some(mark));
         match SectionKind::of(&memory.kind) {
             Some(kind) => self.add(kind, entry),
@@ -239,7 +239,7 @@ mod tests {
             let asked =
                 "Ring the night till twice instead of once → The night till rings twice; the drawer of the shop opens.";
             page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, 1.0));
-            page.add(kind, Entry::decision(said, 0.6));
+            page.add(kind, Entry::decision(said, 0.6).of_correction(kind == SectionKind::WatchOut));
             page.render("", 9_500).is_some_and(|page| page.text.contains(said))
         };
         let told = |decision: &str| told_in(SectionKind::Decisions, decision);

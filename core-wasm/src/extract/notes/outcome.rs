@@ -67,9 +67,8 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
     // Nor does a short remark of a turn that ended while the agent was still looking.
-    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].has_work();
-    let is_remark = |at: usize, line: &str| is_begun(at) && text::width(line) < MIN_BEGUN_WIDTH;
-    let is_idle = |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_remark(at, line);
+    let is_idle =
+        |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_passing_remark(&turns[at], line);
     lines.retain(|(at, line)| place.next() == Some(last) || !is_idle(*at, line));
     let Some((mut at, mut end)) = lines.pop() else { return Outcome::default() };
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
@@ -77,7 +76,7 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let is_chat =
         |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
     // What the agent said while it was still at work is not how the session ended.
-    while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {
+    while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(&turns[at]) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
@@ -159,6 +158,16 @@ pub(super) fn outcome(state: &State) -> Outcome {
         }
     });
     Outcome { end: with_yes_or_no(&turns[at], sentence(&end)), end_of: Some(at), results: results.collect(), since }
+}
+
+/// Returns whether a turn changed nothing and ended while the agent was still looking.
+fn is_begun(turn: &TurnResult) -> bool {
+    turn.is_unfinished && !turn.has_work()
+}
+
+/// Returns whether a line is only what the agent said on the way in a turn that has no answer.
+fn is_passing_remark(turn: &TurnResult, line: &str) -> bool {
+    is_begun(turn) && text::width(line) < MIN_BEGUN_WIDTH
 }
 
 /// Puts the yes or no of an answer before what is told of it, unless that begins so.
@@ -299,6 +308,16 @@ mod tests {
 
     fn turn(edited: bool) -> TurnResult {
         TurnResult { edited, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn a_short_remark_of_a_turn_without_an_answer_is_passing() {
+        let told = |edited: bool, is_unfinished: bool, times: usize| {
+            let turn = TurnResult { is_unfinished, ..turn(edited) };
+            !is_passing_remark(&turn, &"The bell would ring twice in the night till. ".repeat(times))
+        };
+        assert!(!told(false, true, 1));
+        assert!(told(true, true, 1) && told(false, false, 1) && told(false, true, 3));
     }
 
     #[test]
