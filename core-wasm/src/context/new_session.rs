@@ -414,7 +414,8 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
             .find(|memory| text::one_line(&memory.content) == *rule || memory.title == *rule);
         let corrects = of_rule.is_some_and(|memory| memory.kind == "correction");
         let kind = if corrects { SectionKind::WatchOut } else { SectionKind::Preferences };
-        page.add(kind, Entry::new(rule, if corrects { importance - 0.2 } else { importance }));
+        let importance = if corrects { importance - 0.2 } else { importance };
+        page.add(kind, Entry::new(rule, importance).of_correction(corrects));
     }
     for (importance, found) in by_recency(0.5, &notes.discoveries) {
         let text = discovery(&page.path(&found.file), &found.insight);

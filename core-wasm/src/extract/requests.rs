@@ -116,7 +116,7 @@ pub(super) fn others(state: &State) -> Vec<(usize, String)> {
             let is_decided = || (!changed || asked.chars().count() < MIN_REPEATED_CHARS) && decided(asked);
             if !known(asked, &all) && !is_decided() {
                 let weighs = changed && !turn.added.iter().any(|added| added.ends_with(asked));
-                let is_undone = (turn.reverted || turn.is_taken_back) && !human::only_asks(asked);
+                let is_undone = changed && (turn.reverted || turn.is_taken_back) && !human::only_asks(asked);
                 all.push(Asked { turn: at, said: text::clip(asked, MAX_REQUEST_BYTES).into_owned(), weighs, is_undone });
             }
         }
@@ -473,7 +473,11 @@ mod tests {
         state.results.push(turn("print the slip of the day till at the end of the day"));
         let undone = "fold the slip of the night till three times";
         state.results.push(TurnResult { edited: true, reverted: true, ..turn(undone) });
-        assert!(all_said(&state).contains(&format!("{undone} (later undone)")));
+        let looked = "look at the slips of the night till in print_slip.rs";
+        state.results.push(TurnResult { reverted: true, ..turn(looked) });
+        let told = all_said(&state);
+        assert!(told.contains(&format!("{undone} (later undone)")));
+        assert!(told.contains(&looked.to_owned()), "nothing was done for it");
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub(in crate::context) struct Entry {
     pub(super) is_session_line: bool,
     /// Whether this is a choice between ways. A few of its words in another line do not tell it.
     pub(super) is_choice: bool,
+    /// Whether it tells a correction of the user.
+    pub(super) is_correction: bool,
     /// What is told where there is no room for the text. None if the text is short.
     pub(super) short: Option<Short>,
     /// The words of the text, once they were asked for.
@@ -88,9 +90,15 @@ impl Entry {
             keys,
             is_session_line: false,
             is_choice: false,
+            is_correction: false,
             short: None,
             words: OnceCell::new(),
         }
+    }
+
+    /// Returns the same entry as one that tells a correction of the user, or not.
+    pub(in crate::context) fn of_correction(self, is_correction: bool) -> Self {
+        Self { is_correction, ..self }
     }
 
     /// Turns the entry into a line about a session as a whole, which covers every entry that says no more than it does.
@@ -126,6 +134,7 @@ impl Entry {
             keys: TextKey::new(&said).into_iter().collect(),
             is_session_line: true,
             is_choice: false,
+            is_correction: false,
             short: None,
             words: OnceCell::new(),
         }

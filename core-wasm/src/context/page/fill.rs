@@ -8,6 +8,7 @@ use super::section::{Section, SectionKind};
 use crate::bindings::throughline::policy::types::Memory;
 use crate::context::line::{self, TextKey};
 use crate::extract::clean;
+use crate::extract::labels;
 use crate::text;
 
 /// The number of words from which that is no accident.
@@ -78,7 +79,9 @@ impl Page {
             short.text = clean::relative_paths(&short.text, &self.root);
         }
         entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
-        if kind == SectionKind::Decisions && self.merge_asked(&entry) {
+        let is_plain = || !entry.text.contains(" (") || line::LANGUAGES.into_iter().any(|it| names_subject(&entry.text, it));
+        let may_repeat = kind == SectionKind::Decisions || (entry.is_correction && is_plain());
+        if may_repeat && self.merge_asked(&entry) {
             return;
         }
         if matches!(kind, SectionKind::WatchOut | SectionKind::Knowledge | SectionKind::Discoveries)
@@ -111,7 +114,7 @@ impl Page {
             }
             _ => memory_text(memory),
         };
-        let mut entry = Entry::from_memory(memory, &said, factor);
+        let mut entry = Entry::from_memory(memory, &said, factor).of_correction(memory.kind == "correction");
         entry.marks.extend((!mark.is_empty()).then_some(mark));
         match SectionKind::of(&memory.kind) {
             Some(kind) => self.add(kind, entry),
@@ -182,7 +185,8 @@ impl Page {
         true
     }
 
-    /// Merges a decision that is only the words of a request into the line that tells the request. Returns whether there is such a line.
+    /// Merges a decision or a correction that is only the words of a request into the line that tells the request. Returns whether there is
+    /// such a line.
     fn merge_asked(&mut self, entry: &Entry) -> bool {
         if entry.is_choice || entry.text.contains(" → ") {
             return false;
@@ -219,23 +223,39 @@ impl Page {
     }
 }
 
+/// Returns whether the first parenthesis of a correction names what it is about. Another one says what was refused, or is part of it.
+fn names_subject(said: &str, language: text::Language) -> bool {
+    said.split_once(" (").is_some_and(|(_, rest)| rest.starts_with(&format!("{}:", labels::labels(language).about)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_decision_that_is_only_a_request_is_told_with_it() {
-        let told = |decision: &str| {
+    fn a_decision_or_correction_that_is_only_a_request_is_told_with_it() {
+        let told_in = |kind: SectionKind, said: &str| {
             let mut page = Page::new("");
             let asked =
                 "Ring the night till twice instead of once → The night till rings twice; the drawer of the shop opens.";
             page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, 1.0));
-            page.add(SectionKind::Decisions, Entry::decision(decision, 0.6));
-            page.render("", 9_500).is_some_and(|page| page.text.contains(decision))
+            page.add(kind, Entry::decision(said, 0.6).of_correction(kind == SectionKind::WatchOut));
+            page.render("", 9_500).is_some_and(|page| page.text.contains(said))
         };
+        let told = |decision: &str| told_in(SectionKind::Decisions, decision);
         assert!(!told("ok, ring the night till twice instead of once (About: the slips of the day before)"));
         assert!(told("Ring the night till twice (rejected: Ring it once)"));
         assert!(told("The drawer of the shop opens when it rings"));
         assert!(told("How often? → Ring the night till twice"));
+        assert!(!told_in(
+            SectionKind::WatchOut,
+            "ring the night till twice instead of once (About: the slips of the day before)"
+        ));
+        for said in [
+            "ring the night till twice instead of once (The user refused: `ring --once`)",
+            "\"the night till rings twice\": the bell (of brass) is bent",
+        ] {
+            assert!(told_in(SectionKind::WatchOut, said), "{said}");
+        }
     }
 }

@@ -22,6 +22,9 @@ const MIN_END_CHARS: usize = 160;
 /// How many of the latest turns that only found something are told of. What is not told of them any more makes no room for earlier ones.
 const MAX_FOUND: usize = 3;
 
+/// The width from which the line of a turn that ended while the agent was still looking says something.
+const MIN_BEGUN_WIDTH: usize = 120;
+
 /// The length from which the work before such an end is told before it, in characters, and how many others may stand between the two.
 const MIN_LARGE_CHARS: usize = 240;
 const MAX_SMALL: usize = 2;
@@ -83,7 +86,10 @@ fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>, Vec<usize>) {
     // How it was before a change says nothing without the change, but it is better than no end.
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
-    lines.retain(|(_, line)| place.next() == Some(last) || !line.starts_with(state.labels().before_change));
+    // Nor does a short remark of a turn that ended while the agent was still looking.
+    let is_idle =
+        |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_passing_remark(&turns[at], line);
+    lines.retain(|(at, line)| place.next() == Some(last) || !is_idle(*at, line));
     (lines, moved, dropped)
 }
 
@@ -95,9 +101,8 @@ fn take_end(state: &State, lines: &mut Lines) -> Option<(usize, String)> {
     let is_chat =
         |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
     // What the agent said while it was still at work is not how the session ended.
-    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].has_work();
     let (mut at, mut end) = lines.pop()?;
-    while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {
+    while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(&turns[at]) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
@@ -214,6 +219,16 @@ fn results(
         ResultLine { turn, line, given }
     });
     (results.collect(), since)
+}
+
+/// Returns whether a turn changed nothing and ended while the agent was still looking.
+fn is_begun(turn: &TurnResult) -> bool {
+    turn.is_unfinished && !turn.has_work()
+}
+
+/// Returns whether a line is only what the agent said on the way in a turn that has no answer.
+fn is_passing_remark(turn: &TurnResult, line: &str) -> bool {
+    is_begun(turn) && text::width(line) < MIN_BEGUN_WIDTH
 }
 
 /// Puts the yes or no of an answer before what is told of it, unless that begins so.
@@ -348,6 +363,16 @@ mod tests {
 
     fn turn(edited: bool) -> TurnResult {
         TurnResult { edited, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn a_short_remark_of_a_turn_without_an_answer_is_passing() {
+        let told = |edited: bool, is_unfinished: bool, times: usize| {
+            let turn = TurnResult { is_unfinished, ..turn(edited) };
+            !is_passing_remark(&turn, &"The bell would ring twice in the night till. ".repeat(times))
+        };
+        assert!(!told(false, true, 1));
+        assert!(told(true, true, 1) && told(false, false, 1) && told(false, true, 3));
     }
 
     #[test]

@@ -42,7 +42,9 @@ const MAX_WORDS_BEFORE: usize = 2;
 pub(in crate::extract) fn yes_or_no(asked: &str, answer: &str) -> Option<String> {
     let lower = asked.to_lowercase().replace(['\'', '’'], "");
     let asks_more = lower.split_whitespace().take(MAX_WORDS_BEFORE + 1).any(|word| ASKS_MORE.contains(&word));
-    if asks_more || !asked.contains(['?', '？']) {
+    // "Yes" to "can you …?" only takes the task.
+    let is_request = ["can you ", "could you ", "would you ", "will you "].iter().any(|words| lower.starts_with(words));
+    if asks_more || is_request || !asked.contains(['?', '？']) {
         return None;
     }
     let first = text::plain(answer.lines().find(|line| !line.trim().is_empty())?).replace('’', "'");
@@ -75,5 +77,6 @@ mod tests {
         }
         assert_eq!(yes_or_no("so what is in the drawer?", "Right, let me look."), None);
         assert_eq!(yes_or_no("close the drawer", "Yes."), None);
+        assert_eq!(yes_or_no("Can you close the drawer?", "Yes. It is closed now."), None);
     }
 }

@@ -9,7 +9,7 @@ mod ways;
 use self::addressed::is_addressed;
 pub(in crate::extract) use self::ban::short_bans;
 pub(super) use self::not_standing::{demands_of_product, is_undecided, remarks_on_text};
-use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once};
+use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once, without_purpose};
 use self::records::{
     forbids_record, is_naming_rule, is_reasoned_convention, tells_language, tells_what_is_committed, tells_working_habit,
 };
@@ -110,13 +110,13 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
             || forbids_record(&lower)
             || is_naming_rule(&lower)
             || is_reasoned_convention(&lower)
-            || is_lasting_demand(&lower))
+            || is_lasting_demand(without_purpose(&lower)))
 }
 
 /// Returns whether a sentence in lower case has a sign of a standing rule.
 fn has_sign(lower: &str) -> bool {
     // A word in quotes is somebody else's.
-    let said = lower.replace("\"always\"", "").replace("\"never\"", "");
+    let said = without_purpose(lower).replace("\"always\"", "").replace("\"never\"", "");
     let uses = |sign: &str| sign.starts_with("we ") && is_dependent(&said, sign);
     RULE_SIGNS.iter().any(|rule| text::contains_words(&said, rule) && !uses(rule))
 }
@@ -136,5 +136,27 @@ mod tests {
             assert!(!is_rule(said), "{said}");
         }
         assert!(is_rule("we should never count the night till") && is_rule("from now on, tell me the total first"));
+    }
+
+    #[test]
+    fn what_is_asked_for_once_is_no_rule() {
+        for said in [
+            "create a skill for the till that makes sure, whenever we add a drawer, to make sure the list is updated",
+            "as a suggestion, put all coins in the test, so that these don't need to be counted every time",
+            "the last drawer that was opened should have our colors as well so that it's always right",
+            "in that case, I would only open the day till and never the night till",
+            "You can say the same for the colors we use in the night till",
+        ] {
+            assert!(!is_rule(said), "{said}");
+        }
+        for said in [
+            "in this shop we use wooden drawers only",
+            "we use wooden drawers, so that nothing rings",
+            "please note we use wooden drawers",
+            "for night-tills we use wooden drawers only",
+            "whenever we add a drawer, make sure the list is updated",
+        ] {
+            assert!(is_rule(said), "{said}");
+        }
     }
 }

@@ -57,7 +57,8 @@ const DESCRIPTIONS: [&str; 47] = [
 /// Returns whether a sentence in lower case speaks of today, of an example, or of one thing.
 pub(super) fn is_for_once(lower: &str) -> bool {
     // How something is done today is no rule for tomorrow, nor is an example of what was said before it.
-    const OPENINGS: [&str; 6] = [" right now", " currently", " at the moment", " today ", " like there ", " like it "];
+    const OPENINGS: [&str; 7] =
+        [" right now", " currently", " at the moment", " today ", " like there ", " like it ", " in that case"];
     // "Let's stick to it but just move it" settles one thing.
     let steers = || text::contains_any(lower, &[" let's ", " just ", " i guess ", " for now"]);
     OPENINGS.iter().any(|opening| lower.starts_with(opening)) || (lower.contains(" stick to ") && steers())
@@ -145,6 +146,24 @@ fn tells_past(lower: &str) -> bool {
     })
 }
 
+/// Returns a sentence in lower case without what it only wants something for: "build a skill that makes sure whenever …", "… so that
+/// these need not be made every time".
+pub(super) fn without_purpose(lower: &str) -> &str {
+    const PURPOSES: [&str; 5] = [" so that ", " that makes sure", " which makes sure", " that ensures ", " which ensures "];
+    PURPOSES.iter().filter_map(|words| lower.find(words)).min().map_or(lower, |at| &lower[..at])
+}
+
+/// Returns whether what stands before "we use" in lower case is the thing that is used: "the colors of the drawer we use". Where or for
+/// what something is used may stand there, too: "in this shop we use".
+fn names_thing(before: &str) -> bool {
+    const LEADS: [&str; 12] =
+        ["and", "also", "but", "so", "because", "since", "as", "note", "know", "remember", "here", "now"];
+    const PLACES: [&str; 8] = ["in", "for", "on", "at", "with", "to", "when", "if"];
+    let clause = before.rsplit([',', ';', ':', '.', '(', '—']).next().unwrap_or_default();
+    let words: Vec<&str> = clause.split_whitespace().skip_while(|word| LEADS.contains(word)).collect();
+    words.first().is_some_and(|first| !PLACES.contains(first)) && words.last().is_some_and(|last| !LEADS.contains(last))
+}
+
 /// Returns whether the clause of a sign depends on another one or asks: "the branches where we use it", "can we use it".
 pub(super) fn is_dependent(lower: &str, sign: &str) -> bool {
     const BEFORE: [&str; 17] = [
@@ -152,5 +171,5 @@ pub(super) fn is_dependent(lower: &str, sign: &str) -> bool {
         "before", "until", "whether",
     ];
     let before = |at: usize| lower[..at].split_whitespace().next_back().unwrap_or_default();
-    lower.match_indices(sign).all(|(at, _)| BEFORE.contains(&before(at)))
+    lower.match_indices(sign).all(|(at, _)| BEFORE.contains(&before(at)) || names_thing(&lower[..at]))
 }
