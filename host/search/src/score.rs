@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::query::{Query, Word};
-use super::tokens::{self, Initials};
+use super::tokens::{self, Class, Initials};
 
 /// The weights of title, content, keywords and files.
 const COLUMN_WEIGHTS: [f64; 4] = [1.5, 1.0, 1.5, 1.0];
@@ -19,6 +19,9 @@ const B: f64 = 0.75;
 
 /// The approximate number of tokens in a piece: the mean over the memories of 90 real sessions is 74.
 const MEAN_TOKENS: f64 = 75.0;
+
+/// What a pair of characters is of the length of a text, where a word is 1: a Korean word of four syllables is three pairs.
+const PAIR_LENGTH: f64 = 1.0 / 3.0;
 
 /// The minimum weight of a word, for words that occur in nearly every piece.
 const MIN_WEIGHT: f64 = 1e-6;
@@ -57,6 +60,8 @@ pub struct WeightedWords<'q> {
     /// For each word, what it counts beside another one. Of an identifier, a part counts as itself; of a run of characters, any
     /// pair counts as the rarest.
     beside: Vec<f64>,
+    /// How much a pair of characters counts of the length of a piece, where a word counts 1.
+    pair_length: f64,
 }
 
 /// The score of a piece.
@@ -145,7 +150,14 @@ impl<'q> WeightedWords<'q> {
                 }
             }
         }
-        Self { query_words: words, weights, exact, initials, prefixes, compounds, compound_of, beside }
+        Self { query_words: words, weights, exact, initials, prefixes, compounds, compound_of, beside, pair_length: 1.0 }
+    }
+
+    /// Counts pairs of characters as parts of words where the length of a piece is measured. The thresholds of prompts are set for
+    /// scores without it.
+    #[must_use]
+    pub fn measuring_pairs_as_parts(self) -> Self {
+        Self { pair_length: PAIR_LENGTH, ..self }
     }
 
     /// Returns how many words the query has, counting an identifier as one.
@@ -188,13 +200,13 @@ impl<'q> WeightedWords<'q> {
     /// Scores a piece.
     pub fn score(&self, piece: &PieceText<'_>) -> Score {
         let mut counts = vec![0.0_f64; self.query_words.len()];
-        let mut tokens = 0_u32;
+        let mut length = 0.0;
         let mut pairs = vec![Adjacent::default(); self.compounds.len()];
         let texts = [piece.title, piece.content, piece.keywords, piece.files];
         for (text, weight) in texts.into_iter().zip(COLUMN_WEIGHTS) {
             let mut last: Option<(usize, usize)> = None;
             tokens::for_each_with_initials(text, self.initials, |token| {
-                tokens += 1;
+                length += if token.class == Class::Pair { self.pair_length } else { 1.0 };
                 if !self.initials.has(token.text) {
                     return;
                 }
@@ -220,8 +232,8 @@ impl<'q> WeightedWords<'q> {
                 }
             });
         }
-        let length = K1 * (1.0 - B + B * f64::from(tokens) / MEAN_TOKENS);
-        let saturated = |count: f64| count * (K1 + 1.0) / (count + length);
+        let saturation = K1 * (1.0 - B + B * length / MEAN_TOKENS);
+        let saturated = |count: f64| count * (K1 + 1.0) / (count + saturation);
         let parts: Vec<f64> = counts.iter().zip(&self.weights).map(|(count, weight)| weight * saturated(*count)).collect();
         let adjacent: f64 = pairs.iter().map(|pair| pair.weight * saturated(pair.count)).sum();
         Score { bm25: self.sum(|n| parts[n]) + ADJACENCY_BONUS * adjacent, parts }
@@ -264,6 +276,22 @@ mod tests {
         let idf = (0.5 + 8.5_f64 / 2.5).ln();
         let expected = idf * 3.0 * 2.2 / (3.0 + 1.2 * (0.25 + 0.75 * 30.0 / MEAN_TOKENS));
         assert!((words.score(&content(&text)).bm25 - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn pairs_can_be_measured_as_parts_of_words() {
+        let query = query("quokka");
+        let scores = |text: &str| {
+            let plain = WeightedWords::new(&query, &[2], 10);
+            let plain_score = plain.score(&content(text)).bm25;
+            (plain_score, plain.measuring_pairs_as_parts().score(&content(text)).bm25)
+        };
+        // A run of four characters has three pairs, and its last character alone.
+        let (_, measured) = scores(&("quokka ".to_owned() + &"승인하면 ".repeat(30)));
+        let (as_long, _) = scores(&("quokka ".to_owned() + &"word ".repeat(60)));
+        assert!((measured - as_long).abs() < 1e-9);
+        let (plain, measured) = scores(&("quokka ".to_owned() + &"word ".repeat(60)));
+        assert!((plain - measured).abs() < 1e-9);
     }
 
     #[test]

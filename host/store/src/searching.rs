@@ -279,6 +279,7 @@ impl Store {
             cosines.extend(accepted(conn, search, scan.nearest(conn, begun)?)?);
         }
         let words = WeightedWords::new(search.query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
+        let words = if search.is_unasked { words } else { words.measuring_pairs_as_parts() };
         let mut pieces: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
         pieces.extend(cosines.keys());
         pieces.sort_unstable();
