@@ -23,6 +23,8 @@ use crate::text;
 pub(super) const INTRO: &str =
     "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
 
+/// The length of a request that is told in full elsewhere, in characters.
+const MAX_SHORT_CHARS: usize = 60;
 /// How many requests of the last session are told.
 const MAX_STEPS: usize = 20;
 /// How many of them, and how many decisions, are told in a project with so many sessions. What several sessions learned weighs more.
@@ -215,7 +217,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], max_steps
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // That a plan was refused is how the session ended, too.
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));
-    let undone: Vec<String> = undone.cloned().collect();
+    let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone);
     add_files(page, SectionKind::LastSession, notes);
     let errors: Vec<String> = notes.errors.iter().filter(|error| !has_cause(error, stored)).cloned().collect();
@@ -385,6 +387,17 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
 pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), 200)).collect();
     page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
+}
+
+/// Returns an item of what is left undone. A request in it is shortened if it is told in full with the others.
+fn in_short(item: &str, notes: &SessionNotes) -> String {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let labels = [words.open_request, words.begun_request, words.interrupted, words.interrupted_unchanged];
+    let split = |label: &str| item.strip_prefix(label)?.strip_prefix(": ").map(|said| (item.len() - said.len(), said));
+    let Some((at, said)) = labels.iter().find_map(|label| split(label)) else { return item.to_owned() };
+    let start = text::head(said, MAX_SHORT_CHARS);
+    let is_told = attribute(notes, "course").is_some_and(|course| course.contains(start));
+    if is_told { format!("{}{}", &item[..at], text::clip(said, MAX_SHORT_CHARS)) } else { item.to_owned() }
 }
 
 /// Adds what is left undone, each item whole: what was not checked says nothing without its reason.
