@@ -442,3 +442,22 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
         (importance + f32::from(later) / 1000.0, item)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::overtaken::tests::empty_notes;
+
+    #[test]
+    fn a_request_that_is_told_above_is_named_by_its_beginning() {
+        let asked = "print the slip of the night till, and fold it in the middle before anybody takes it out of the drawer";
+        let course = ("course".to_owned(), format!("end {asked}\t"));
+        let notes = SessionNotes { attributes: vec![course], ..empty_notes() };
+        let short = "Request without an answer: print the slip of the night till, and fold it in the…";
+        assert_eq!(in_short(&format!("Request without an answer: {asked}"), &notes), short);
+        let other = format!("Request without an answer: {}", asked.replace("print", "tear"));
+        assert_eq!(in_short(&other, &notes), other, "nothing else tells it");
+        let stopped = "Interrupted by the user; nothing changed";
+        assert_eq!(in_short(stopped, &notes), stopped);
+    }
+}

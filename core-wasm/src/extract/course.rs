@@ -162,7 +162,8 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         let before = steps
             .len()
             .checked_sub(1)
-            .filter(|&before| consents && steps[before].turn + 1 == at && !has_own(&turns[steps[before].turn]));
+            .filter(|&before| consents && steps[before].turn + 1 == at && !has_own(&turns[steps[before].turn]))
+            .filter(|&before| !human::objects(steps[before].says(state)));
         if let Some(before) = before.filter(|&before| asked.is_empty() && has_room(steps, before, gave)) {
             return gave.clone_into(&mut steps[before].gave);
         }
@@ -471,6 +472,10 @@ mod tests {
         let turns = asked.map(|said| TurnResult { acted: said == asked[1], ..turn(said, said == "yes") });
         let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]));
+        let asked = ["print the slip", "no, the drawer of the till stays as it is", "ok", "ring the bell of the shop"];
+        let turns = asked.map(|said| turn(said, said == "ok"));
+        let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
+        assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]), "nor what was objected before");
     }
 
     #[test]
