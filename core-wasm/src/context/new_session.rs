@@ -23,6 +23,8 @@ use crate::text;
 pub(super) const INTRO: &str =
     "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
 
+/// The length of a request that is told in full elsewhere, in characters.
+const MAX_SHORT_CHARS: usize = 60;
 /// How many requests of the last session are told.
 const MAX_STEPS: usize = 20;
 /// How many of them, and how many decisions, are told in a project with so many sessions. What several sessions learned weighs more.
@@ -215,7 +217,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], max_steps
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // That a plan was refused is how the session ended, too.
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));
-    let undone: Vec<String> = undone.cloned().collect();
+    let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone);
     add_files(page, SectionKind::LastSession, notes);
     let errors: Vec<String> = notes.errors.iter().filter(|error| !has_cause(error, stored)).cloned().collect();
@@ -387,6 +389,17 @@ pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items:
     page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
 }
 
+/// Returns an item of what is left undone. A request in it is shortened if it is told in full with the others.
+fn in_short(item: &str, notes: &SessionNotes) -> String {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let labels = [words.open_request, words.begun_request, words.interrupted, words.interrupted_unchanged];
+    let split = |label: &str| item.strip_prefix(label)?.strip_prefix(": ").map(|said| (item.len() - said.len(), said));
+    let Some((at, said)) = labels.iter().find_map(|label| split(label)) else { return item.to_owned() };
+    let start = text::head(said, MAX_SHORT_CHARS);
+    let is_told = attribute(notes, "course").is_some_and(|course| course.contains(start));
+    if is_told { format!("{}{}", &item[..at], text::clip(said, MAX_SHORT_CHARS)) } else { item.to_owned() }
+}
+
 /// Adds what is left undone, each item whole: what was not checked says nothing without its reason.
 fn add_undone(page: &mut Page, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), MAX_UNDONE_CHARS / 2)).collect();
@@ -429,4 +442,23 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
         let later = u8::try_from(at).unwrap_or(u8::MAX).min(40);
         (importance + f32::from(later) / 1000.0, item)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::overtaken::tests::empty_notes;
+
+    #[test]
+    fn a_request_that_is_told_above_is_named_by_its_beginning() {
+        let asked = "print the slip of the night till, and fold it in the middle before anybody takes it out of the drawer";
+        let course = ("course".to_owned(), format!("end {asked}\t"));
+        let notes = SessionNotes { attributes: vec![course], ..empty_notes() };
+        let short = "Request without an answer: print the slip of the night till, and fold it in the…";
+        assert_eq!(in_short(&format!("Request without an answer: {asked}"), &notes), short);
+        let other = format!("Request without an answer: {}", asked.replace("print", "tear"));
+        assert_eq!(in_short(&other, &notes), other, "nothing else tells it");
+        let stopped = "Interrupted by the user; nothing changed";
+        assert_eq!(in_short(stopped, &notes), stopped);
+    }
 }

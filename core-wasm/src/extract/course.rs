@@ -162,7 +162,8 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
         let before = steps
             .len()
             .checked_sub(1)
-            .filter(|&before| consents && steps[before].turn + 1 == at && !has_own(&turns[steps[before].turn]));
+            .filter(|&before| consents && steps[before].turn + 1 == at && !has_own(&turns[steps[before].turn]))
+            .filter(|&before| !human::objects(steps[before].says(state)));
         if let Some(before) = before.filter(|&before| asked.is_empty() && has_room(steps, before, gave)) {
             return gave.clone_into(&mut steps[before].gave);
         }
@@ -185,11 +186,22 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
     for (place, asked) in asked.into_iter().enumerate() {
         let gave = if place == last { gave } else { NOTHING };
         // Once is enough to tell all of it.
-        let is_told = asked.len() > MAX_START_BYTES && steps.iter().any(|step| step.says(state) == asked);
-        let asked = if is_told { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
+        let is_told = steps.iter().any(|step| is_same_request(step.says(state), &asked));
+        if is_told && gave == NOTHING && !turns[at].has_work() {
+            continue;
+        }
+        let is_clipped = is_told && asked.len() > MAX_START_BYTES;
+        let asked = if is_clipped { text::clip(&asked, MAX_START_BYTES).into_owned() } else { asked };
         let then = if place == last { std::mem::take(&mut then) } else { Vec::new() };
         steps.push(Step { asked: text::one_line(&asked), gave: gave.to_owned(), turn: at, then });
     }
+}
+
+/// Returns whether a request is said in the same words as another, or only with some more or less of them at its end.
+fn is_same_request(one: &str, other: &str) -> bool {
+    text::head(one, MAX_START_BYTES) == text::head(other, MAX_START_BYTES)
+        && !other.is_empty()
+        && (one == other || text::similarity(&text::features(one), &text::features(other)) >= requests::SAME_REQUEST)
 }
 
 /// Returns whether the user said something while the agent worked in a turn, and not to begin it.
@@ -214,13 +226,21 @@ fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
 /// that, or the files that were changed for it. May be empty.
 fn record(state: &State, steps: &[Step], at: usize) -> String {
     let (turns, step) = (state.results.turns(), &steps[at]);
-    // The last of the requests of a turn stands for its work.
-    let is_last = || steps.get(at + 1).is_none_or(|next| next.turn != step.turn);
-    let Some(turn) = turns.get(step.turn).filter(|turn| step.is_silent() && !turn.is_taken_back && is_last()) else {
+    let Some(turn) = turns.get(step.turn).filter(|turn| step.is_silent() && !turn.is_taken_back) else {
         return String::new();
     };
+    // The last of the requests of a turn stands for its work, but for what the user only said to it.
+    let begins_turn = |of: &Step| of.asked == FIRST || !is_remark(turn, &of.asked);
+    let mut later = steps[at + 1..].iter().take_while(|next| next.turn == step.turn);
+    if later.any(|next| begins_turn(next) || next.gave != NOTHING) {
+        return String::new();
+    }
     if requests::asks_record(turn, &step.asked) {
         return recorded(state, turn, &step.asked.to_lowercase(), step.turn + 1 == turns.len());
+    }
+    let mut earlier = steps[..at].iter().rev().take_while(|before| before.turn == step.turn);
+    if !begins_turn(step) && earlier.any(|before| before.is_silent() && begins_turn(before)) {
+        return String::new();
     }
     // "Yes" has the work done that was proposed for the request.
     let next = turns.get(step.turn + 1).filter(|next| next.consents && !next.is_taken_back);
@@ -452,6 +472,10 @@ mod tests {
         let turns = asked.map(|said| TurnResult { acted: said == asked[1], ..turn(said, said == "yes") });
         let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]));
+        let asked = ["print the slip", "no, the drawer of the till stays as it is", "ok", "ring the bell of the shop"];
+        let turns = asked.map(|said| turn(said, said == "ok"));
+        let told = told_of(&state(turns), &[(1, asked[1].to_owned())], &[0, 2], Some(3));
+        assert_eq!(told, format!("0 *\n- {}\n1 \nend {}", asked[1], asked[3]), "nor what was objected before");
     }
 
     #[test]
@@ -520,6 +544,33 @@ mod tests {
         assert_eq!(told.lines().nth(1), Some("1 paint the drawer of the night till\t\tand paint its lock green, please"));
         let told = told_of(&state(turns), &more, &[0], Some(3));
         assert_eq!(told.lines().nth(2), Some("- and paint its lock green, please"), "nothing came of it");
+    }
+
+    #[test]
+    fn a_request_that_is_said_again_is_told_once() {
+        let said = "why does the bell of the shop ring twice in the morning, and not at night?";
+        let asked = ["print the slip", said, "fold the slip", said];
+        let turns = asked.map(|asked| turn(asked, asked != said));
+        let more = [(1, said.to_owned()), (3, said.to_owned())];
+        let told = told_of(&state(turns), &more, &[0], Some(2));
+        assert_eq!(told, format!("0 *\n- {said}\nend "));
+    }
+
+    #[test]
+    fn what_a_turn_changed_stands_with_its_request_and_not_with_a_remark() {
+        let asked = ["print the slip", "paint the drawer of the night till", "is the lock red?", "fold the slip"];
+        let remark = "wait, its lock was green before, somebody painted it";
+        let turns = asked.map(|said| {
+            let added = if said == asked[1] { vec![remark.to_owned()] } else { Vec::new() };
+            TurnResult { added, ..turn(said, said != asked[2]) }
+        });
+        let mut state = state(turns);
+        state.files.record_change("till.rs", 1, 0);
+        state.taken_back.edited("till.rs", 0, 0);
+        let more = [(1, asked[1].to_owned()), (1, remark.to_owned())];
+        let told = told_of(&state, &more, &[0], Some(3));
+        assert_eq!(told.lines().nth(1), Some("- paint the drawer of the night till → changed: `till.rs`"));
+        assert_eq!(told.lines().nth(2), Some(format!("- {remark}").as_str()));
     }
 
     #[test]

@@ -33,12 +33,14 @@ pub(super) fn without_request(state: &State, turn: &TurnResult, line: String) ->
     if rest.is_empty() { answer.to_owned() } else { format!("{rest} → {answer}") }
 }
 
-/// Puts what the user said before the result of a turn into quotation marks.
-pub(super) fn with_quoted_user(turn: &TurnResult, line: String) -> String {
+/// Puts what the user said before the result of a turn into quotation marks. `label` may stand before it, and is of the result.
+pub(super) fn with_quoted_user(turn: &TurnResult, line: String, label: &str) -> String {
     let Some((said, rest)) = line.split_once(ARROW) else { return line };
+    let lead = format!("{label}: ");
+    let (lead, said) = said.strip_prefix(lead.as_str()).map_or(("", said), |said| (lead.as_str(), said));
     let is_users = turn.statements.iter().any(|it| it.voice == Voice::Human && said.starts_with(it.text.as_str()));
     let said = text::clip(said, MAX_SAID_BYTES);
-    if is_users { format!("{QUOTE}{said}{END_OF_QUOTE}{ARROW}{rest}") } else { line }
+    if is_users { format!("{QUOTE}{said}{END_OF_QUOTE}{ARROW}{lead}{rest}") } else { line }
 }
 
 /// Puts what the user said before the result of a turn behind it.
@@ -143,9 +145,11 @@ mod tests {
     fn the_words_of_the_user_are_quoted_and_stand_behind_the_end() {
         let said = statements("The drawer is not red.", Voice::Human);
         let turn = TurnResult { statements: said, edited: true, ..TurnResult::default() };
-        let line = with_quoted_user(&turn, "The drawer is not red. → Painted it.".to_owned());
+        let line = with_quoted_user(&turn, "The drawer is not red. → Painted it.".to_owned(), "Undone");
         assert_eq!(line, "“The drawer is not red.” → Painted it.");
         assert_eq!(with_user_behind(line), "Painted it (“The drawer is not red.”)");
-        assert_eq!(with_quoted_user(&turn, "`red` → `blue`".to_owned()), "`red` → `blue`");
+        let undone = with_quoted_user(&turn, "Undone: The drawer is not red. → Painted it.".to_owned(), "Undone");
+        assert_eq!(undone, "“The drawer is not red.” → Undone: Painted it.");
+        assert_eq!(with_quoted_user(&turn, "`red` → `blue`".to_owned(), "Undone"), "`red` → `blue`");
     }
 }

@@ -81,7 +81,7 @@ fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>, Vec<usize>) {
     let turns = state.results.turns();
     let (lines, dropped) = state.results.told(state.labels());
     let lines = lines.into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
-    let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line))).collect();
+    let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line, state.labels().taken_back))).collect();
     let (mut lines, moved) = with_commits(turns, lines, state.labels().committed);
     // How it was before a change says nothing without the change, but it is better than no end.
     let last = lines.len().saturating_sub(1);
