@@ -59,6 +59,11 @@ fn steps(notes: &SessionNotes) -> Vec<Step<'_>> {
     course.lines().filter_map(step_in).collect()
 }
 
+/// Returns whether that is what the tools say of a request: that the user refused the plan for it.
+pub(super) fn is_record(notes: &SessionNotes, said: &str) -> bool {
+    steps(notes).iter().any(|step| step.record == Some(said))
+}
+
 /// Returns the steps of a session of which nobody wrote down what gave which result: its requests, then its results.
 fn steps_without_course(notes: &SessionNotes) -> Vec<Step<'_>> {
     let silent = |gave: Gave| Step { asked: Some(Cow::Borrowed("")), record: None, then: None, gave };

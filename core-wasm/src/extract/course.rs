@@ -223,7 +223,7 @@ fn last_chore(state: &State, steps: &[Step]) -> Option<Step> {
 }
 
 /// Returns what the tools say of a request if nothing else is told of what came of it: a commit, a push or a pull request if it asked for
-/// that, or the files that were changed for it. May be empty.
+/// that, the files that were changed for it, or that the user refused the plan for it. May be empty.
 fn record(state: &State, steps: &[Step], at: usize) -> String {
     let (turns, step) = (state.results.turns(), &steps[at]);
     let Some(turn) = turns.get(step.turn).filter(|turn| step.is_silent() && !turn.is_taken_back) else {
@@ -246,7 +246,8 @@ fn record(state: &State, steps: &[Step], at: usize) -> String {
     let next = turns.get(step.turn + 1).filter(|next| next.consents && !next.is_taken_back);
     let next = next.filter(|_| steps.get(at + 1).is_none_or(|later| later.turn > step.turn + 1));
     let changed = [Some(turn), next].into_iter().flatten().map(|turn| changed_in(state, turn));
-    changed.into_iter().find(|names| !names.is_empty()).unwrap_or_default()
+    let refusal = || state.undone.refusal(state.labels()).filter(|_| at + 1 == steps.len() && step.turn + 1 == turns.len());
+    changed.into_iter().find(|names| !names.is_empty()).or_else(refusal).unwrap_or_default()
 }
 
 /// Returns the names of the files that a turn changed, as far as its changes still stand. May be empty.
@@ -379,6 +380,18 @@ mod tests {
             state.results.push(turn);
         }
         state
+    }
+
+    #[test]
+    fn a_plan_that_was_put_aside_stands_behind_the_last_request() {
+        let asked = ["print the slip", "paint the drawer", "fold the slip", "ring the bell at each sale"];
+        let mut state = state(asked.map(|said| turn(said, said != asked[3])));
+        state.undone.plan_made("Ring the bell", "");
+        let refused = state.undone.refusal(state.labels()).expect("a plan was put aside");
+        let more = [(3, asked[3].to_owned())];
+        let last = |state: &State, end| told_of(state, &more, &[0, 1], end).lines().last().map(str::to_owned);
+        assert_eq!(last(&state, Some(2)), Some(format!("- {}{ARROW}{refused}", asked[3])));
+        assert_eq!(last(&state, Some(3)), Some(format!("end {}", asked[3])), "the outcome tells it");
     }
 
     #[test]

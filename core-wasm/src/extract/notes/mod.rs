@@ -8,7 +8,7 @@ mod overtaken;
 mod pending;
 
 use self::attributes::attributes;
-use self::line::{MIN_REST_CHARS, without};
+use self::line::{MIN_REST_CHARS, as_sentence, without};
 use self::outcome::{Outcome, outcome};
 use self::pending::pending;
 use super::course;
@@ -26,12 +26,13 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let open_points = state.open_points.items();
     let outcome = without_repeated(state, outcome(state), &open_points);
     let attributes = attributes(state, &outcome);
+    let end = with_refusal(state, outcome.end, &attributes);
     let results: Vec<String> = outcome.results.into_iter().map(|it| it.line).collect();
     let tasks = |status: Status| -> Vec<String> { state.tasks.with_status(status).map(str::to_owned).collect() };
     state.rewritten.corrected(SessionNotes {
         original_request: format!("{}{}", course::first_request(state), about_request(state)),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
-        outcome: outcome.end,
+        outcome: end,
         started: state.started,
         ended: state.ended,
         turns: state.turns,
@@ -48,6 +49,16 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         errors: state.failures.errors(state.turns),
         attributes,
     })
+}
+
+/// Adds that the user refused the plan, unless that is told with the request for it: that a plan is written is not the end then.
+fn with_refusal(state: &State, end: String, attributes: &[(String, String)]) -> String {
+    match state.undone.refusal(state.labels()) {
+        Some(refusal) if attributes.iter().all(|(_, value)| !value.contains(&refusal)) => {
+            format!("{end} {}", as_sentence(&refusal)).trim_start().to_owned()
+        }
+        _ => end,
+    }
 }
 
 /// Removes from the outcome what the notes tell elsewhere: what is open, which is told as left undone, and causes of failures, which are

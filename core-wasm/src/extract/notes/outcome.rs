@@ -70,7 +70,7 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let (at, end) = with_summary(state, &mut lines, at, end);
     let (at, end, since) = without_asides(state, &mut lines, at, end);
     let end = with_work_before(state, &mut lines, at, with_user_behind(end));
-    let end = with_refusal(state, with_check(state, end));
+    let end = with_check(state, end);
     let end = with_yes_or_no(&state.results.turns()[at], with_numbers(state, &end));
     let (results, since) = results(state, &lines, since, &moved, dropped);
     Outcome { end, end_of: Some(at), results, since }
@@ -177,14 +177,6 @@ fn with_check(state: &State, end: String) -> String {
     let says_nothing = checked.is_empty() || signs::only_reports_commit(checked);
     let is_told = end.contains(checked.as_str()) || prose::checked(&end).is_some();
     if says_nothing || is_told { end } else { format!("{} {checked}", as_sentence(&end)) }
-}
-
-/// Adds that the user refused the plan: that it is written is not the end then.
-fn with_refusal(state: &State, end: String) -> String {
-    match state.undone.refusal(state.labels()) {
-        Some(refusal) => format!("{} {refusal}", as_sentence(&end)),
-        None => end,
-    }
 }
 
 /// Ends a line as a sentence, with the number of tests and the hashes of commits in it.
