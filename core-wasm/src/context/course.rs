@@ -6,15 +6,13 @@ use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
 use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
-use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
+use crate::extract::course::{ARROW, END, FIELD, FIRST, MAX_FOUND, NOTHING, split_quote};
 use crate::text;
 
 /// The length to which a result is shortened if there is something else to tell, in characters.
 const MAX_SHORT_CHARS: usize = 320;
 /// The same for the latest work before the end, which often says more than the end.
 const MAX_LATEST_CHARS: usize = 900;
-/// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these.
-const MAX_FOUND: usize = 3;
 
 /// The width from which a finding says enough without what was asked.
 const MIN_STRAY_WIDTH: usize = 200;
@@ -59,9 +57,9 @@ fn steps(notes: &SessionNotes) -> Vec<Step<'_>> {
     course.lines().filter_map(step_in).collect()
 }
 
-/// Returns whether that is what the tools say of a request: that the user refused the plan for it.
-pub(super) fn is_record(notes: &SessionNotes, said: &str) -> bool {
-    steps(notes).iter().any(|step| step.record == Some(said))
+/// Returns what the tools say of the requests, such as that the user refused the plan for one.
+pub(super) fn records(notes: &SessionNotes) -> Vec<&str> {
+    steps(notes).into_iter().filter_map(|step| step.record).collect()
 }
 
 /// Returns the steps of a session of which nobody wrote down what gave which result: its requests, then its results.

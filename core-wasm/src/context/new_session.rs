@@ -216,7 +216,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], max_steps
     let filed: Vec<String> = attribute(notes, "filed").into_iter().flat_map(str::lines).map(str::to_owned).collect();
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // That a plan was refused is how the session ended, or what came of its last request, too.
-    let is_told = |item: &str| notes.outcome.contains(item) || course::is_record(notes, item);
+    let records = course::records(notes);
+    let is_told = |item: &str| notes.outcome.contains(item) || records.contains(&item);
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !is_told(item));
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone);

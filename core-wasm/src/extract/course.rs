@@ -12,6 +12,9 @@ use crate::text;
 
 /// The maximum length of a request beside its result, in bytes.
 const MAX_ASKED_BYTES: usize = 240;
+/// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these. What is not
+/// told of them any more makes no room for earlier ones.
+pub(crate) const MAX_FOUND: usize = 3;
 /// The length up to which all requests together are told whole, in characters.
 const MAX_ALL_CHARS: usize = 2_600;
 /// The length of the beginning of a request by which its prompt is known, in bytes.

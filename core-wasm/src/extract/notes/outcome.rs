@@ -5,7 +5,7 @@ use super::line::{
     MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_test_count, with_user_behind, without_quote,
     without_request,
 };
-use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE};
+use crate::extract::course::{ARROW, END_OF_QUOTE, MAX_FOUND, QUOTE};
 use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::prose;
@@ -18,9 +18,6 @@ use crate::text;
 
 /// The length below which the end of a session is completed by the work before it, in characters.
 const MIN_END_CHARS: usize = 160;
-
-/// How many of the latest turns that only found something are told of. What is not told of them any more makes no room for earlier ones.
-const MAX_FOUND: usize = 3;
 
 /// The width from which the line of a turn that ended while the agent was still looking says something.
 const MIN_BEGUN_WIDTH: usize = 120;
