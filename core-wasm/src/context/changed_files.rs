@@ -71,7 +71,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let files = joined(&items, &changes, more);
     let (label, files) =
         if items.is_empty() && !notes.changes.is_empty() { ("Files".to_owned(), state_alone) } else { (label, files) };
-    page.add(kind, Entry::result_line(&label, &files, 0.9));
+    page.add(kind, Entry::result_line(&label, &files, 0.985));
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not edited by the agent", &left_out, 0.88));
 }

@@ -3,19 +3,40 @@
 use std::borrow::Cow;
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
+use super::course_room::{Room, Share};
 use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
-use crate::extract::course::{ARROW, END, FIELD, FIRST, MAX_FOUND, NOTHING, split_quote};
+use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
 use crate::text;
 
-/// The length to which a result is shortened if there is something else to tell, in characters.
-const MAX_SHORT_CHARS: usize = 320;
-/// The same for the latest work before the end, which often says more than the end.
-const MAX_LATEST_CHARS: usize = 900;
+/// What results weigh when the room is divided: the latest work before the end often says more than the end, and what was only found or
+/// said less than work.
+const LATEST_WEIGHT: f32 = 2.5;
+const WORK_WEIGHT: f32 = 1.0;
+const FOUND_WEIGHT: f32 = 0.75;
+
+/// The number of the latest steps that are told in any case.
+const MIN_STEPS: usize = 6;
 
 /// The width from which a finding says enough without what was asked.
 const MIN_STRAY_WIDTH: usize = 200;
+
+/// How much of a course is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The number of the steps beside the first.
+    pub steps: usize,
+    /// The length of the requests and the results together with the end, in characters.
+    pub chars: usize,
+}
+
+impl Limits {
+    /// Returns the room that the end leaves to the steps, in characters. A long end leaves them three fifths.
+    fn room(self, notes: &SessionNotes) -> usize {
+        self.chars.saturating_sub(notes.outcome.chars().count()).max(self.chars * 3 / 5)
+    }
+}
 
 /// What came of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,10 +119,9 @@ fn filled(field: &str) -> Option<&str> {
     Some(field).filter(|field| !field.is_empty())
 }
 
-/// Adds the steps. `request` is the first request as it is told, `add_end` adds how the session ended, and `max_steps` is the maximum
-/// number of the others that are told.
-pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, max_steps: usize, add_end: impl Fn(&mut Page)) {
-    let course = Course::of(notes, max_steps);
+/// Adds the steps. `request` is the first request as it is told, and `add_end` adds how the session ended.
+pub(super) fn add(page: &mut Page, notes: &SessionNotes, request: &Entry, limits: Limits, add_end: impl Fn(&mut Page)) {
+    let course = Course::of(notes, limits);
     for (at, step) in course.steps.iter().enumerate() {
         let entry = match step.gave {
             Gave::Result(number) => course.result_entry(at, number, request),
@@ -133,16 +153,10 @@ impl<'n> Results<'n> {
         Self { notes, found: of_kind("found"), documented: of_kind("documented"), before_work: of_kind("found-before-work") }
     }
 
-    fn has_end(&self) -> bool {
-        !self.notes.outcome.trim().is_empty()
-    }
-
     /// Returns whether there is room for a step, and nothing else tells it.
     fn is_told(&self, step: &Step) -> bool {
-        let early_found = &self.found[..self.found.len().saturating_sub(MAX_FOUND)];
         match (step.gave, step.asked.as_deref()) {
             (_, None) => true,
-            (Gave::Result(at), _) if self.has_end() && early_found.contains(&at) => false,
             (Gave::Result(at), Some(asked)) => {
                 self.notes.done.get(at).is_some_and(|said| !asked.is_empty() || text::width(said) >= MIN_RESULT_WIDTH)
             }
@@ -158,6 +172,34 @@ impl<'n> Results<'n> {
         is_found && step.asked.as_deref().is_some_and(str::is_empty)
     }
 
+    /// Leaves out what there is no room for: the oldest steps but the first, those without work before others.
+    fn drop_oldest(&self, steps: &mut Vec<Step>, max_steps: usize, chars: usize) {
+        let least = |steps: &[Step]| steps.iter().map(|step| Room::least(&self.share(step, None))).sum::<usize>();
+        while steps.len() > max_steps + 1 || least(steps) > chars {
+            let may_go = |step: &Step| step.asked.is_some() && step.gave != Gave::End;
+            let latest = steps.len().saturating_sub(MIN_STEPS);
+            let mut old = steps[..latest].iter();
+            let idle = old.position(|step| may_go(step) && !self.is_work(step.gave) && step.record.is_none());
+            let Some(at) = idle.or_else(|| steps[..latest].iter().position(may_go)) else { break };
+            steps.remove(at);
+        }
+    }
+
+    /// Returns the lengths of a step's request and of its result, and what they weigh.
+    fn share(&self, step: &Step, latest_work: Option<Gave>) -> Share {
+        let asked = step.asked.as_deref().map_or(0, |asked| asked.chars().count() + step.then().chars().count());
+        let said = match step.gave {
+            Gave::Result(at) => self.notes.done.get(at).map_or(0, |said| without_quote(said).chars().count()),
+            Gave::Nothing | Gave::End => 0,
+        };
+        let weight = match step.gave {
+            gave if latest_work == Some(gave) => LATEST_WEIGHT,
+            gave if self.is_work(gave) => WORK_WEIGHT,
+            _ => FOUND_WEIGHT,
+        };
+        Share { asked, said, weight }
+    }
+
     fn is_work(&self, gave: Gave) -> bool {
         matches!(gave, Gave::Result(at) if !self.found.contains(&at))
     }
@@ -169,12 +211,11 @@ struct Course<'n> {
     steps: Vec<Step<'n>>,
     /// The place of the step that the session ended with.
     end: Option<usize>,
-    /// The latest result that is work, even if its step is not told.
-    latest_work: Option<Gave>,
+    room: Room,
 }
 
 impl<'n> Course<'n> {
-    fn of(notes: &'n SessionNotes, max_steps: usize) -> Self {
+    fn of(notes: &'n SessionNotes, limits: Limits) -> Self {
         let results = Results::of(notes);
         let mut steps = steps(notes);
         let place_of_end = |steps: &[Step]| steps.iter().position(|step| step.gave == Gave::End);
@@ -185,11 +226,10 @@ impl<'n> Course<'n> {
             results.is_told(step) && (is_over || !results.is_stray(step))
         });
         let latest_work = steps.iter().map(|step| step.gave).rfind(|gave| results.is_work(*gave));
-        // The first request and the latest ones say what the session was about.
-        let dropped = steps.len().saturating_sub(max_steps);
-        let mut place = 0..;
-        steps.retain(|step| place.next().is_none_or(|at| at > dropped || step.asked.is_none() || step.gave == Gave::End));
-        Self { end: place_of_end(&steps), results, steps, latest_work }
+        let chars = limits.room(notes);
+        results.drop_oldest(&mut steps, limits.steps, chars);
+        let room = Room::divide(chars, steps.iter().map(|step| results.share(step, latest_work)));
+        Self { end: place_of_end(&steps), results, steps, room }
     }
 
     /// Returns whether a step came after the end.
@@ -206,12 +246,14 @@ impl<'n> Course<'n> {
     fn request_entry(&self, at: usize, request: &Entry) -> Option<Entry> {
         let step = &self.steps[at];
         let then = step.then();
+        let max = self.room.for_asked(at);
         let entry = match step.asked().as_deref() {
             None if then.is_empty() => request.clone(),
             None => request.clone().with_whole_text(&format!("{}{then}", request.text()), MAX_RESULT_CHARS),
             Some("") => return None,
             Some(asked) => Entry::result_line("Asked", asked, self.importance(at).max(0.93)).without_words(),
         };
+        let entry = if step.asked.is_some() { entry.shortened(max) } else { entry };
         Some(if let Some(record) = step.record { entry.with_record(record) } else { entry })
     }
 
@@ -219,8 +261,7 @@ impl<'n> Course<'n> {
     fn result_entry(&self, at: usize, number: usize, request: &Entry) -> Option<Entry> {
         let step = &self.steps[at];
         let said = self.results.notes.done.get(number)?;
-        let is_long = self.latest_work == Some(step.gave) || !self.results.has_end();
-        let max = if is_long { MAX_LATEST_CHARS } else { MAX_SHORT_CHARS };
+        let max = self.room.for_result(at);
         let special = self.special_label(at, number);
         let asked = step.asked();
         if asked.as_deref() == Some("") {
@@ -232,10 +273,11 @@ impl<'n> Course<'n> {
             None => format!("{}{}", request.text(), step.then()),
             Some(asked) => format!("Asked: {asked}"),
         };
+        let brief = if asked.is_some() { line::brief(&begin, self.room.for_asked(at)) } else { begin.clone() };
         let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
         let entry = Entry::result_line("Asked", without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
-        Some(entry.behind(&begin, label.as_deref(), max))
+        Some(entry.behind((&begin, &brief), label.as_deref(), max))
     }
 
     /// Returns what a result is, if it is not simply that of the request before it.

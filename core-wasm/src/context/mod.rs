@@ -8,6 +8,7 @@ mod changed_files;
 mod check_reports;
 mod compacted;
 mod course;
+mod course_room;
 mod earlier;
 mod later;
 mod line;

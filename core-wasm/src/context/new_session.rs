@@ -26,11 +26,14 @@ pub(super) const INTRO: &str =
 /// The length of a request that is told in full elsewhere, in characters.
 const MAX_SHORT_CHARS: usize = 60;
 /// How many requests of the last session are told.
-const MAX_STEPS: usize = 20;
+const MAX_STEPS: usize = 40;
 /// How many of them, and how many decisions, are told in a project with so many sessions. What several sessions learned weighs more.
-const MAX_STEPS_OF_MANY: usize = 9;
+const MAX_STEPS_OF_MANY: usize = 14;
 const MAX_DECISIONS: usize = 8;
 const MANY_SESSIONS: usize = 5;
+/// The share of a page that the last session takes, in percent: alone or among a few, and among many.
+const COURSE_SHARE: usize = 66;
+const COURSE_SHARE_OF_MANY: usize = 34;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
@@ -54,8 +57,14 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let record = last.map(|last| &sessions[last]);
     let stored = record.map(|record| memories.of_session(&record.id, &[], 60)).unwrap_or_default();
     if let Some(record) = record {
-        let max_steps = if sessions.len() >= MANY_SESSIONS { MAX_STEPS_OF_MANY } else { MAX_STEPS };
-        add_last_session(&mut page, record, &stored, max_steps);
+        let budget = usize::try_from(request.budget).unwrap_or(usize::MAX);
+        let (steps, share) = if sessions.len() >= MANY_SESSIONS {
+            (MAX_STEPS_OF_MANY, COURSE_SHARE_OF_MANY)
+        } else {
+            (MAX_STEPS, COURSE_SHARE)
+        };
+        let limits = course::Limits { steps, chars: budget.saturating_mul(share) / 100 };
+        add_last_session(&mut page, record, &stored, limits);
     }
     if sessions.len() >= MANY_SESSIONS {
         page.limit(SectionKind::Decisions, MAX_DECISIONS);
@@ -115,13 +124,13 @@ fn has_outcome(notes: &SessionNotes) -> bool {
     !notes.outcome.trim().is_empty()
 }
 
-fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], max_steps: usize) {
+fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], limits: course::Limits) {
     if let Some(dates) = dates(record) {
         page.lead(SectionKind::LastSession, format!("Date: {dates}"));
     }
     add_saved(page, SectionKind::LastSession, stored);
     match &record.notes {
-        Some(notes) if has_result(record) => add_notes(page, notes, stored, max_steps),
+        Some(notes) if has_result(record) => add_notes(page, notes, stored, limits),
         _ => {
             page.add(SectionKind::LastSession, Entry::session_line("Summary", &record.summary, 1.0));
             let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
@@ -191,7 +200,7 @@ fn plan_reason(notes: &SessionNotes) -> (String, String) {
     }
 }
 
-fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], max_steps: usize) {
+fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: course::Limits) {
     // A standing rule that was stated last appears under the preferences.
     let objective = notes.current_objective.as_str();
     let is_rule = !objective.is_empty() && notes.preferences.iter().any(|rule| rule.starts_with(objective));
@@ -205,7 +214,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], max_steps
     }
     add_recap(page, SectionKind::LastSession, notes);
     let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
-    course::add(page, notes, &asked, max_steps, |page| add_outcome(page, SectionKind::LastSession, label, notes));
+    course::add(page, notes, &asked, limits, |page| add_outcome(page, SectionKind::LastSession, label, notes));
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }

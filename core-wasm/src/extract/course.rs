@@ -12,11 +12,8 @@ use crate::text;
 
 /// The maximum length of a request beside its result, in bytes.
 const MAX_ASKED_BYTES: usize = 240;
-/// How many results tell what was only found: the latest ones. Earlier findings are mostly overruled, or were steps to these. What is not
-/// told of them any more makes no room for earlier ones.
-pub(crate) const MAX_FOUND: usize = 3;
 /// The length up to which all requests together are told whole, in characters.
-const MAX_ALL_CHARS: usize = 2_600;
+const MAX_ALL_CHARS: usize = 3_600;
 /// The length of the beginning of a request by which its prompt is known, in bytes.
 const MAX_START_BYTES: usize = 60;
 /// The same, by which it is found in all that its prompt says.
@@ -134,13 +131,12 @@ pub(super) fn first_request(state: &State) -> &str {
 
 /// Returns what is told of what the turn `at` was asked, in one line each.
 fn asked_in(at: usize, more: &[(usize, String)], latest: Option<(usize, &str)>) -> Vec<String> {
-    let all = more.iter().map(|(of, asked)| (*of, asked.as_str())).chain(latest);
-    let mut asked: Vec<String> = Vec::new();
-    for said in all.filter(|(of, _)| *of == at).map(|(_, asked)| text::one_line(asked)) {
-        if !asked.contains(&said) {
-            asked.push(said);
-        }
-    }
+    let of_turn = more.iter().filter(|(of, _)| *of == at).map(|(_, asked)| text::one_line(asked));
+    let mut asked: Vec<String> = of_turn.collect();
+    let latest = latest.filter(|(of, _)| *of == at).map(|(_, latest)| text::one_line(latest));
+    let is_told = |latest: &str| asked.iter().any(|asked| is_said_in(asked, latest) || is_said_in(latest, asked));
+    let latest = latest.filter(|latest| !is_told(latest));
+    asked.extend(latest);
     asked
 }
 
@@ -406,7 +402,7 @@ mod tests {
             "why does the bell of the shop ring twice in the morning?",
         ];
         let state = state(asked.map(|asked| turn(asked, asked != "yes")));
-        let more = requests::others(&state);
+        let more = requests::later(&state);
         let told = told_of(&state, &more, &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n1 {}\nend {}", asked[1], asked[3]), "what came of a consent belongs to the request");
     }
@@ -500,7 +496,7 @@ mod tests {
         let asked =
             ["print the slip of the night till at the end of the day", again, again, "fold the slip of the day till"];
         let state = state(asked.map(|asked| turn(asked, true)));
-        let more = requests::others(&state);
+        let more = requests::later(&state);
         let told = told_of(&state, &more, &[0, 2], Some(3));
         assert_eq!(told, format!("0 *\n1 {again}\nend {}", asked[3]));
     }
@@ -532,7 +528,7 @@ mod tests {
             turn.number = number;
         }
         let state = state(turns);
-        let more = requests::others(&state);
+        let more = requests::later(&state);
         let told = |results: &[usize]| told_of(&state, &more, results, Some(3));
         assert_eq!(told(&[0, 1, 2]), format!("0 *\n1 {}\n2 \nend ", asked[1]));
         assert_eq!(told(&[0, 2]), format!("0 *\n1 {}\nend ", asked[1]));

@@ -185,17 +185,19 @@ impl Entry {
         self.is_session_line && self.text.starts_with("Asked: ")
     }
 
-    /// Returns the same entry, which tells a result, with what was asked before it. Where there is no room for more, at most `max_chars`
-    /// characters of the result are told.
-    pub(in crate::context) fn behind(mut self, asked: &str, label: Option<&str>, max_chars: usize) -> Self {
+    /// Returns the same entry, which tells a result, with what was asked before it. Where there is no room for more, that stands there in
+    /// its second form, and at most `max_chars` characters of the result are told.
+    pub(in crate::context) fn behind(mut self, asked: (&str, &str), label: Option<&str>, max_chars: usize) -> Self {
+        let (asked, asked_briefly) = asked;
         let said = self.text.split_once(": ").map_or("", |(_, said)| said).to_owned();
         let label = label.map(|label| format!("{label}: ")).unwrap_or_default();
-        let told = |said: &str| format!("{asked} → {label}{said}");
+        let told = |asked: &str, said: &str| format!("{asked} → {label}{said}");
         let brief = line::brief(&said, max_chars);
         self.words = OnceCell::from(text::features(&said));
-        self.text = told(&said);
-        if brief != said {
-            self.short = Some(Short { text: told(&brief), weight: self.rank(), whole_weight: Some(self.rank() / 10) });
+        self.text = told(asked, &said);
+        if brief != said || asked_briefly != asked {
+            self.short =
+                Some(Short { text: told(asked_briefly, &brief), weight: self.rank(), whole_weight: Some(self.rank() / 10) });
         }
         self
     }

@@ -42,7 +42,8 @@ impl SectionKind {
     /// Returns the default maximum number of entries.
     pub(super) fn max_entries(self) -> usize {
         match self {
-            Self::LastSession | Self::ThisSession => 30,
+            Self::LastSession => 60,
+            Self::ThisSession => 30,
             Self::Progress => 20,
             Self::Decisions => 14,
             Self::WatchOut => 10,

@@ -137,7 +137,7 @@ fn add_plan(all: &mut Attributes, state: &State, outcome: &Outcome) {
 /// Adds what was asked: what the first request is about, which request gave which result, and which tickets were filed.
 fn add_requests(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add("request-about", about_request(state));
-    let more = requests::others(state);
+    let more = requests::later(state);
     let of_turns: Vec<usize> = outcome.results.iter().map(|it| it.turn).collect();
     all.add("course", course::lines(state, &more, &of_turns, outcome.end_of));
     let more: Vec<String> = more.into_iter().map(|(_, asked)| asked).collect();

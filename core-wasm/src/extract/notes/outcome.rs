@@ -5,7 +5,7 @@ use super::line::{
     MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_test_count, with_user_behind, without_quote,
     without_request,
 };
-use crate::extract::course::{ARROW, END_OF_QUOTE, MAX_FOUND, QUOTE};
+use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE};
 use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::prose;
@@ -62,22 +62,22 @@ pub(super) struct Outcome {
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
 pub(super) fn outcome(state: &State) -> Outcome {
-    let (mut lines, moved, dropped) = told_lines(state);
+    let (mut lines, moved) = told_lines(state);
     let Some((at, end)) = take_end(state, &mut lines) else { return Outcome::default() };
     let (at, end) = with_summary(state, &mut lines, at, end);
     let (at, end, since) = without_asides(state, &mut lines, at, end);
     let end = with_work_before(state, &mut lines, at, with_user_behind(end));
     let end = with_check(state, end);
     let end = with_yes_or_no(&state.results.turns()[at], with_numbers(state, &end));
-    let (results, since) = results(state, &lines, since, &moved, dropped);
+    let results = results(state, &lines, &moved);
     Outcome { end, end_of: Some(at), results, since }
 }
 
-/// Returns the lines of all turns, the turns of commits with those of their work, and the turns of findings that are not told.
-fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>, Vec<usize>) {
+/// Returns the lines of all turns, and the turns of commits with those of their work.
+fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>) {
     let turns = state.results.turns();
-    let (lines, dropped) = state.results.told(state.labels());
-    let lines = lines.into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
+    let lines =
+        state.results.told(state.labels()).into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
     let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line, state.labels().taken_back))).collect();
     let (mut lines, moved) = with_commits(turns, lines, state.labels().committed);
     // How it was before a change says nothing without the change, but it is better than no end.
@@ -87,7 +87,7 @@ fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>, Vec<usize>) {
     let is_idle =
         |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_passing_remark(&turns[at], line);
     lines.retain(|(at, line)| place.next() == Some(last) || !is_idle(*at, line));
-    (lines, moved, dropped)
+    (lines, moved)
 }
 
 /// Takes the line of the last turn that has something to tell, and drops those behind it.
@@ -181,24 +181,11 @@ fn with_numbers(state: &State, line: &str) -> String {
     as_sentence(&with_hashes(state, &with_test_count(state, line)))
 }
 
-/// Returns the results without the earlier findings, and how many of them came after the end, given the lines, how many of these came after
-/// the end, the turns of commits with those of their work, and the turns of findings that are not told.
-fn results(
-    state: &State,
-    lines: &[(usize, String)],
-    since: usize,
-    moved: &[(usize, usize)],
-    dropped: Vec<usize>,
-) -> (Vec<ResultLine>, usize) {
+/// Returns the results, given the lines, and the turns of commits with those of their work.
+fn results(state: &State, lines: &[(usize, String)], moved: &[(usize, usize)]) -> Vec<ResultLine> {
     let turns = state.results.turns();
-    let given: Vec<Given> = lines.iter().map(|(at, line)| Given::of(state, &turns[*at], line)).collect();
-    let found = lines.iter().zip(&given).filter(|(_, given)| **given == Given::Finding).map(|((at, _), _)| *at);
-    let found: Vec<usize> = found.chain(dropped).collect();
-    let is_late = |at: usize| found.iter().filter(|&&later| later > at).count() < MAX_FOUND;
-    let asides = &lines[lines.len().saturating_sub(since)..];
-    let since = asides.iter().filter(|(at, _)| is_late(*at)).count();
-    let results = lines.iter().zip(given).filter(|((at, _), given)| *given != Given::Finding || is_late(*at));
-    let results = results.map(|((at, line), given)| {
+    let result = |(at, line): &(usize, String)| {
+        let given = Given::of(state, &turns[*at], line);
         let turn = asked_at(moved, *at);
         let said = with_yes_or_no(&turns[*at], with_numbers(state, line));
         let line = match asked_of(state, turn, line) {
@@ -206,8 +193,8 @@ fn results(
             None => said,
         };
         ResultLine { turn, line, given }
-    });
-    (results.collect(), since)
+    };
+    lines.iter().map(result).collect()
 }
 
 /// Returns whether a turn changed nothing and ended while the agent was still looking.
@@ -320,7 +307,8 @@ fn with_commits(turns: &[TurnResult], lines: Lines, label: &str) -> (Lines, Vec<
     let mut moved: Vec<(usize, usize)> = Vec::new();
     for (at, line) in lines {
         let has_room = |place: &usize| all[*place].1.chars().count() + line.chars().count() <= MAX_END_CHARS;
-        let work = all.iter().rposition(|(of, _)| !discusses(&turns[*of])).or(all.len().checked_sub(1));
+        let worked = turns[..at].iter().rposition(|turn| turn.has_work() || turn.acted);
+        let work = all.iter().rposition(|(of, _)| Some(*of) == worked || (worked.is_none() && !discusses(&turns[*of])));
         let is_chore = !(turns[at].edited && turns[at].substantive);
         match work.filter(|_| is_chore && line.starts_with(label)).filter(has_room) {
             Some(place) => {

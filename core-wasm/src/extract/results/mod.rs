@@ -6,6 +6,7 @@
 mod amendment;
 mod answers;
 mod barred;
+mod brief;
 mod choice;
 mod handled;
 mod line;
@@ -42,7 +43,9 @@ pub(super) use turn_result::TurnResult;
 use turn_result::{is_lead, share};
 
 /// The maximum number of turns to keep.
-const MAX_TURNS: usize = 28;
+const MAX_TURNS: usize = 48;
+/// How many of them keep more than a few statements.
+const RECENT_TURNS: usize = 24;
 /// How many of the latest turns keep more of their statements.
 const LATEST_TURNS: usize = 3;
 /// The number of turns in which something is checked that the user doubted.
@@ -51,6 +54,8 @@ const MAX_CHECKING_TURNS: usize = 4;
 const MAX_END_BYTES: usize = 8_000;
 /// The maximum size of the statements of an earlier turn, in bytes.
 const MAX_TURN_BYTES: usize = 3_000;
+/// The maximum size of the statements of a turn before the recent ones, in bytes.
+const MAX_OLD_BYTES: usize = 1_000;
 /// The maximum length of what a session tells of its turns together, in characters.
 const MAX_SESSION_CHARS: usize = 4_000;
 /// The maximum length of what is told of one turn, in characters.
@@ -94,8 +99,10 @@ impl Results {
             }
             // One of the latest turns may become the end, which is told whole.
             turn.limit(self.turns.is_empty(), MAX_END_BYTES);
-            if let Some(at) = self.turns.len().checked_sub(LATEST_TURNS) {
-                self.turns[at].limit(at == 0 && self.dropped == 0, MAX_TURN_BYTES);
+            for (count, max_bytes) in [(LATEST_TURNS, MAX_TURN_BYTES), (RECENT_TURNS, MAX_OLD_BYTES)] {
+                if let Some(at) = self.turns.len().checked_sub(count) {
+                    self.turns[at].limit(at == 0 && self.dropped == 0, max_bytes);
+                }
             }
         }
         self.judged.take();
@@ -321,9 +328,8 @@ impl Results {
         all
     }
 
-    /// Returns one line for each turn that has something to tell, with the place of the turn, and the places of the turns of which nothing is
-    /// told because it held only on the way.
-    pub(super) fn told(&self, labels: &Labels) -> (Vec<(usize, String)>, Vec<usize>) {
+    /// Returns one line for each turn that has something to tell, with the place of the turn.
+    pub(super) fn told(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
         let overtaken =
             [self.taken_back(), self.other_causes(), self.superseded(), self.refuted(), self.handled(), self.picked()]
@@ -346,8 +352,9 @@ impl Results {
         chosen.retain(|place| !overtaken.contains(place));
         let chosen = self.without_overtaken_lists(chosen);
         let (chosen, dropped) = self.without_passing(chosen);
+        let chosen = self.with_brief_answers(chosen, &overtaken, &dropped);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
-        let lines = (0..self.turns.len())
+        (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
                 let is_told = self.says_something(at, of_turn());
@@ -356,8 +363,7 @@ impl Results {
                 let line = if is_past { format!("{}: {line}", labels.taken_back) } else { line };
                 (!line.is_empty()).then_some((at, line))
             })
-            .collect();
-        (lines, dropped)
+            .collect()
     }
 
     /// Returns whether the chosen statements of a turn say something. What only the human said is told as a rule or as what was asked.

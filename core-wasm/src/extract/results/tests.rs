@@ -4,12 +4,6 @@ use super::*;
 use crate::extract::statement::Voice;
 use crate::text;
 
-impl Results {
-    fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
-        self.told(labels).0
-    }
-}
-
 fn line(turn: &TurnResult, chosen: impl Iterator<Item = usize> + Clone) -> String {
     let said = Said::of(chosen.clone().map(|at| &turn.statements[at]));
     turn.line(chosen, &said, labels())
@@ -144,7 +138,7 @@ fn a_failed_commit_is_not_told_once_it_was_made() {
     let mut work = TurnResult { committed: true, ..turn("`src/cart.ts` now rounds the total.", "") };
     work.statements.extend(statement::statements(failed, Voice::Work));
     results.push(work);
-    assert!(results.lines(labels()).iter().all(|(_, line)| !line.contains("blocked")));
+    assert!(results.told(labels()).iter().all(|(_, line)| !line.contains("blocked")));
     results.push(turn(failed, ""));
     assert!(results.is_committed_after(&results.turns[0].statements[1], 0));
     assert!(!results.is_committed_after(&results.turns[1].statements[0], 1));
@@ -181,7 +175,7 @@ fn told_after_dispute(before: &str, after: &str) -> String {
     results.dispute(true, true);
     results.concede(false);
     results.push(turn(after, ""));
-    results.lines(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
+    results.told(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -693,7 +687,7 @@ fn the_answer_with_which_the_work_ended_is_told_whole() {
                   - The menu keeps its border\n\nThe tax of a gift is zero, so no line shows it.\n\nShall I commit?";
     let mut results = Results::default();
     results.push(TurnResult { edited: true, substantive: true, ..turn(answer, "") });
-    let lines = results.lines(labels());
+    let lines = results.told(labels());
     let [(0, told)] = lines.as_slice() else { panic!("{lines:?}") };
     for said in
         ["Both totals are right.", "Cart — `src/cart.ts` adds the tax first. It was cut", "border", "no line shows it"]
@@ -712,7 +706,7 @@ fn a_long_closing_answer_is_told_as_far_as_there_is_room() {
         .collect();
     let mut results = Results::default();
     results.push(TurnResult { edited: true, substantive: true, ..turn(&answer.join("\n"), "") });
-    let told: usize = results.lines(labels()).iter().map(|(_, line)| line.chars().count()).sum();
+    let told: usize = results.told(labels()).iter().map(|(_, line)| line.chars().count()).sum();
     assert!((2_500..3_400).contains(&told), "{told} characters");
 }
 
@@ -842,7 +836,7 @@ fn what_speaks_for_a_change_is_not_told_unless_a_comparison_was_asked_for() {
         let mut results = Results::default();
         let asked = asked.to_owned();
         results.push(TurnResult { asked, edited: true, substantive: true, prompt_chars: 60, ..turn(answer, "") });
-        results.lines(labels()).pop().map(|(_, line)| line).unwrap_or_default()
+        results.told(labels()).pop().map(|(_, line)| line).unwrap_or_default()
     };
     assert_eq!(told("Round the total once"), "`cart.ts` rounds the total once, at the end of the order.");
     assert!(told("What are the benefits of rounding once?").contains("One source of truth"));
@@ -883,7 +877,7 @@ fn what_stands_below_either_is_a_choice() {
 fn told(turns: impl IntoIterator<Item = TurnResult>) -> String {
     let mut results = Results::default();
     turns.into_iter().for_each(|turn| results.push(turn));
-    results.lines(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
+    results.told(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a turn that changed files and answers so.
@@ -981,7 +975,7 @@ fn that_all_tests_pass_is_not_told_once_some_fail() {
             ..turn("`src/cart.ts` rounds the total of the cart. All tests of the till pass.", "")
         });
         results.push(TurnResult { edited: true, ..turn(end, "") });
-        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
+        results.told(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
     };
     let failing = told("`src/menu.ts` sorts the dishes of the day. Three tests of the menu fail with an empty list.");
     assert!(failing.contains("rounds the total") && !failing.contains("till pass"), "{failing}");
@@ -1022,7 +1016,7 @@ fn the_list_of_a_commit_is_told_if_the_answer_says_little() {
     let told = |answer: &str| {
         let mut results = Results::default();
         results.push(TurnResult { edited: true, committed: true, ..turn(answer, commit) });
-        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<String>()
+        results.told(labels()).into_iter().map(|(_, line)| line).collect::<String>()
     };
     let line = told("The build passes.");
     assert!(line.contains("H1: Wrap the key") && line.contains("M3: Clear the drawer"), "{line}");
@@ -1038,7 +1032,7 @@ fn a_fragment_alone_does_not_tell_a_turn() {
     let mut results = Results::default();
     results.push(turn("Then the second till of the shop has only `slipOf()`, and not the full state.", ""));
     results.push(turn("`slipOf()` is shared by both tills, because the drawer of each has its own number.", ""));
-    let told: Vec<usize> = results.lines(labels()).into_iter().map(|(at, _)| at).collect();
+    let told: Vec<usize> = results.told(labels()).into_iter().map(|(at, _)| at).collect();
     assert_eq!(told, [1]);
 }
 
@@ -1058,7 +1052,7 @@ fn a_step_alone_does_not_tell_a_turn_before_the_work() {
     results.push(turn("Store `slip_of_till` and `slip_of_cart` when the till of the shop is opened.", ""));
     results
         .push(TurnResult { edited: true, ..turn("`openTill()` reads both slips now, and `closeTill()` writes them.", "") });
-    let told: Vec<usize> = results.lines(labels()).into_iter().map(|(at, _)| at).collect();
+    let told: Vec<usize> = results.told(labels()).into_iter().map(|(at, _)| at).collect();
     assert_eq!(told, [1]);
     results.turns[1].edited = false;
     assert!(results.says_something(0, 0..1));
@@ -1093,7 +1087,7 @@ fn a_new_state_is_told_of_an_answer() {
     let told = |said: &str, edited: bool| {
         let mut results = Results::default();
         results.push(TurnResult { edited, ..turn(said, "") });
-        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<String>()
+        results.told(labels()).into_iter().map(|(_, line)| line).collect::<String>()
     };
     let state = "Tests pass. Now `openTill` keeps the reason of the failure for the night shift.";
     assert!(told(state, true).contains("openTill"));
@@ -1172,7 +1166,7 @@ fn the_body_of_a_commit_tells_work_without_an_answer() {
         let mut results = Results::default();
         results.push(work);
         results.push(record);
-        let lines = results.lines(labels());
+        let lines = results.told(labels());
         lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" / ")
     };
     let body = "- The sum of the cart is rounded to cents when the slip is printed\n- The drawer shows the same sum as the \
@@ -1196,7 +1190,7 @@ fn a_deed_that_leads_to_headings_is_told() {
     let told = |answer: &str| {
         let mut results = Results::default();
         results.push(TurnResult { edited: true, substantive: true, ..turn(answer, "") });
-        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<String>()
+        results.told(labels()).into_iter().map(|(_, line)| line).collect::<String>()
     };
     let parts = "\n\n**The slips:**\n\n```json\n{ \"slips\": 2 }\n```\n\n**At noon:**\n- `count()` counts the drawer\n- `fold()` folds it";
     let line = told(&format!("Done. Added the slips of the night to `till.rs`:{parts}"));

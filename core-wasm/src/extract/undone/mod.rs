@@ -361,11 +361,6 @@ impl Undone {
         ![&self.made_plan.0, &self.refused_plan, &self.plan_file].iter().all(|plan| plan.is_empty())
     }
 
-    /// Returns the request for which a plan was made that is not carried out.
-    pub(super) fn planned_request(&self) -> Option<&str> {
-        (self.has_plan() && !self.planned.is_empty()).then_some(self.planned.as_str())
-    }
-
     /// Records that the user stopped the agent.
     pub(super) fn interrupted(&mut self) {
         self.is_interrupted = true;
