@@ -8,6 +8,7 @@ mod answers;
 mod barred;
 mod choice;
 mod handled;
+mod joined;
 mod line;
 mod lists;
 mod main_result;
