@@ -155,6 +155,10 @@ fn is_of_changes(heading: &str) -> bool {
 fn without_label(said: &str) -> &str {
     const TELLING: [&str; 8] = ["root cause", "cause", "problem", "issue", "fix", "the fix", "solution", "the problem"];
     let Some((label, rest)) = said.split_once([':', '：']) else { return said };
+    // A colon in code ends no label: "`for i := 0`".
+    if label.contains('`') {
+        return said;
+    }
     let rest = rest.trim_start();
     let is_whole = rest.chars().count() >= MIN_LABELLED_CHARS && !rest.starts_with(|c: char| c.is_ascii_lowercase());
     let is_empty = prose::is_generic_heading(label) && !TELLING.contains(&label.to_lowercase().as_str());
@@ -441,6 +445,10 @@ mod tests {
 
     #[test]
     fn pictures_and_dashes_to_nothing_are_left_out() {
+        assert_eq!(
+            told("`for i := 0; i < tills; i++` → `for i := range tills`"),
+            "`for i := 0; i < tills; i++` → `for i := range tills`"
+        );
         assert_eq!(told("## Till ✨ NEW\n\n- It rings"), "Till NEW: It rings");
         assert_eq!(told("**`till.rs`** —\n- It rings\n- 🔴 It is late"), "`till.rs`: It rings; 🔴 It is late");
         assert_eq!(
