@@ -1,11 +1,16 @@
 //! Splits what was said into statements: sentences, list items, headings and table rows, each with the heading above it.
 
+mod marks;
+mod table;
+
 use serde::{Deserialize, Serialize};
 
 use super::code_block::{self, Block};
 use super::prose;
 use super::signs;
 use crate::text;
+use marks::{ListMark, is_indented, is_item, is_lettered, labels_value};
+use table::{cells, row};
 
 /// Who made a statement, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,9 +139,6 @@ const MAX_LEAD_CHARS: usize = 60;
 /// The length up to which a line that ends with a colon belongs to what stands before it, in characters.
 const MAX_LEAD_ON_CHARS: usize = 24;
 
-/// The maximum length of the header of a column that is told with each cell, in characters.
-const MAX_LABEL_CHARS: usize = 24;
-
 /// The maximum number of statements of one text.
 const MAX_STATEMENTS: usize = 120;
 
@@ -144,11 +146,10 @@ const MAX_STATEMENTS: usize = 120;
 pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let blocks = if voice == Voice::Human { Vec::new() } else { code_block::blocks(said) };
     let mut reader = Reader { said, voice, ..Reader::default() };
-    for line in text::prose_lines(said) {
-        if reader.all.len() >= MAX_STATEMENTS {
-            break;
-        }
-        reader.line(line, blocks.iter().find(|block| std::ptr::eq(block.lead, line)));
+    let mut lines = text::prose_lines(said).peekable();
+    while let Some(line) = lines.next().filter(|_| reader.all.len() < MAX_STATEMENTS) {
+        let block = blocks.iter().find(|block| std::ptr::eq(block.lead, line));
+        reader.line(line, lines.peek().copied(), block);
     }
     reader.finish(&blocks)
 }
@@ -173,18 +174,20 @@ struct Reader<'a> {
     is_showing: bool,
     /// The cells of the first row of the table that the line stands in.
     header: Option<Vec<String>>,
+    /// The mark of the line before, if that is an item of a list.
+    mark: Option<ListMark>,
 }
 
 impl Reader<'_> {
-    /// Reads a line. `block` is the code block below it.
-    fn line(&mut self, line: &str, block: Option<&Block<'_>>) {
+    /// Reads a line, given the next one and the code block below it.
+    fn line(&mut self, line: &str, next: Option<&str>, block: Option<&Block<'_>>) {
         let is_behind_list =
             self.is_bold && self.is_listed && !is_item(line) && !line.starts_with('|') && !is_indented(line, self.said);
         if self.is_aside && is_item(line) {
             return;
         }
         self.lead(line);
-        let Some((form, parts)) = self.parts(line) else { return };
+        let Some((form, parts)) = self.parts(line, next.filter(|_| block.is_none())) else { return };
         self.is_listed |= matches!(form, Form::Item | Form::Row);
         let is_step = self.is_of_agent() && form == Form::Item && line.starts_with(|c: char| c.is_ascii_digit());
         let may_show = self.voice == Voice::Answer && form == Form::Heading;
@@ -248,7 +251,9 @@ impl Reader<'_> {
     }
 
     /// Returns the form of a line and what it says. The first row of a table says nothing alone.
-    fn parts(&mut self, line: &str) -> Option<(Form, Vec<String>)> {
+    fn parts(&mut self, line: &str, next: Option<&str>) -> Option<(Form, Vec<String>)> {
+        let mark = ListMark::of(line, self.said);
+        let last = std::mem::replace(&mut self.mark, mark);
         if line.starts_with('|') {
             let cells = cells(line);
             let Some(header) = &self.header else {
@@ -258,7 +263,9 @@ impl Reader<'_> {
             return Some((Form::Row, vec![row(&cells, header)]));
         }
         self.header = None;
-        if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
+        let is_bare = || mark.is_some_and(|mark| mark.stands_beside(last, next, self.said));
+        if prose::is_heading(line) && !(is_bare() || (is_item(line) && (labels_value(line) || is_lettered(line)))) {
+            self.mark = None;
             text::plain(line).trim_end_matches([':', '：']).clone_into(&mut self.heading);
             (self.is_bold, self.is_listed) = (!line.starts_with('#'), false);
             return Some((Form::Heading, vec![self.heading.clone()]));
@@ -328,57 +335,6 @@ fn with_bold_lead(line: &str, mut parts: Vec<String>) -> Vec<String> {
 fn goes_below(line: &str) -> bool {
     let said = text::plain(line);
     said.ends_with([':', '：']) && said.chars().count() <= MAX_LEAD_ON_CHARS
-}
-
-/// Returns the cells of a table's row. Some may be empty.
-fn cells(line: &str) -> Vec<String> {
-    let inside = line.strip_prefix('|').unwrap_or(line);
-    inside.strip_suffix('|').unwrap_or(inside).split('|').map(text::plain).collect()
-}
-
-/// Returns a row as text. With more than two columns, nobody knows without the header what a cell says: "Notes — Slider: whole
-/// steps; Field: a name".
-fn row(cells: &[String], header: &[String]) -> String {
-    // A number says only which row it is.
-    let is_number = |cell: &String| !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
-    let is_numbered = header.len() > 2 && header.len() == cells.len() && is_number(&cells[0]);
-    let (cells, header) = if is_numbered { (&cells[1..], &header[1..]) } else { (cells, header) };
-    let is_labelled = header.len() > 2
-        && header.len() == cells.len()
-        && header[1..].iter().all(|label| !label.is_empty() && label.chars().count() <= MAX_LABEL_CHARS)
-        && !cells[0].is_empty();
-    if !is_labelled {
-        let cells: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
-        return cells.join(if cells.len() == 2 { " — " } else { " | " });
-    }
-    let labelled = cells.iter().zip(header).skip(1).filter(|(cell, _)| !cell.is_empty());
-    let labelled: Vec<String> = labelled.map(|(cell, label)| format!("{label}: {cell}")).collect();
-    format!("{} — {}", cells[0], labelled.join("; "))
-}
-
-/// Returns whether a line is a label with its value: `**Tests**: 12 pass`. A short one looks like a heading.
-fn labels_value(line: &str) -> bool {
-    let mut parts = line.splitn(3, "**").skip(1);
-    let (Some(label), Some(value)) = (parts.next(), parts.next()) else { return false };
-    let is_marked = label.ends_with([':', '：']) || value.trim_start().starts_with([':', '：', '—', '–', '→', '=']);
-    is_marked && value.chars().any(char::is_alphanumeric)
-}
-
-/// Returns whether the bold part of an item is only its letter or number: `- **B.** Long phrases`.
-fn is_lettered(line: &str) -> bool {
-    let bold = line.split("**").nth(1).unwrap_or_default();
-    bold.trim_matches(['.', ')', ':', ' ']).chars().count() <= 2
-}
-
-/// Returns whether white space stands before a line of a text.
-fn is_indented(line: &str, text: &str) -> bool {
-    let at = line.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-    text.get(..at).is_some_and(|before| before.ends_with([' ', '\t']))
-}
-
-fn is_item(line: &str) -> bool {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    line.starts_with(['-', '*', '•', '+']) || ((1..=3).contains(&digits) && line[digits..].starts_with(['.', ')']))
 }
 
 /// Returns whether a statement asks something.
@@ -484,6 +440,25 @@ mod tests {
                 ("one", "Where (cart)", Form::Item),
             ]
         );
+    }
+
+    #[test]
+    fn bold_words_of_an_item_are_no_heading_beside_other_items() {
+        let all = |said: &str| -> Vec<(String, String, Form)> {
+            statements(said, Voice::Answer).into_iter().map(|it| (it.text, it.heading, it.form)).collect()
+        };
+        let item = |text: &str, heading: &str| (text.to_owned(), heading.to_owned(), Form::Item);
+        let heading = |text: &str| (text.to_owned(), String::new(), Form::Heading);
+        let beside = "- **Red lamp** at night\n- **Blue lamp**\n\nIt rings.";
+        let sentence = ("It rings.".to_owned(), String::new(), Form::Sentence);
+        assert_eq!(all(beside), [item("Red lamp at night", ""), item("Blue lamp", ""), sentence]);
+        let above = "1. **Red lamp**\n   - It is on\n2. **Blue lamp**\n   - It is off";
+        assert_eq!(
+            all(above),
+            [heading("Red lamp"), item("It is on", "Red lamp"), heading("Blue lamp"), item("It is off", "Blue lamp")]
+        );
+        let flat = "1. **Red lamp**\n- It is on";
+        assert_eq!(all(flat), [heading("Red lamp"), item("It is on", "Red lamp")]);
     }
 
     #[test]

@@ -16,4 +16,4 @@ pub(crate) use find::{Searched, contains, contains_any, contains_any_words, cont
 pub(crate) use language::{Language, language};
 pub(crate) use line::{one_line, quoted, without_codes};
 pub(crate) use markdown::{plain, prose_lines};
-pub(crate) use sentences::{first_sentence, sentences, typed_sentences};
+pub(crate) use sentences::{first_sentence, has_ended, sentences, typed_sentences};

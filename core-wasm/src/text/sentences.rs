@@ -87,6 +87,18 @@ fn sentence_end(line: &str) -> Option<usize> {
     None
 }
 
+/// Returns whether a text ends like a sentence. A closing quote, or the bracket of a sentence in brackets, may stand behind its end.
+pub(crate) fn has_ended(said: &str) -> bool {
+    let said = said.trim_end_matches(['"', '”']);
+    if let Some(before) = said.strip_suffix(')') {
+        // "(It rings.)" is a sentence, "(bells, lamps, etc.)" is none.
+        let Some((outside, inside)) = before.rsplit_once('(') else { return false };
+        let outside = outside.trim_end();
+        return (outside.is_empty() || has_ended(outside)) && has_ended(inside);
+    }
+    said.ends_with(['.', '!', '?', '。', '！', '？']) && !said.ends_with("...")
+}
+
 /// Returns the length of what is quoted at the beginning of a text. None if it is long, or if nothing closes the quotation.
 fn quotation(text: &str) -> Option<usize> {
     const MAX_QUOTED_BYTES: usize = 160;
@@ -123,6 +135,16 @@ mod tests {
     #[test]
     fn sentences_leave_out_code_and_marks() {
         assert_eq!(sentences("## Fix\n- **One** done\n```rust\nlet x = 1;\n```\n2. Two"), ["Fix", "One done", "Two"]);
+    }
+
+    #[test]
+    fn a_sentence_in_brackets_has_ended() {
+        for said in ["It rings.", "It says \"Paid.\"", "It rings. (Only at night.)", "(Only at night.)"] {
+            assert!(has_ended(said), "{said}");
+        }
+        for said in ["It rings", "It takes coins (cents, etc.)", "It calls `ring(...)`", "Rings twice..."] {
+            assert!(!has_ended(said), "{said}");
+        }
     }
 
     proptest! {

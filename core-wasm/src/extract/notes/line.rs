@@ -119,7 +119,7 @@ pub(super) fn with_hashes(state: &State, line: &str) -> String {
 
 /// Ends the line with a full stop.
 pub(super) fn as_sentence(line: &str) -> String {
-    if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) { line.to_owned() } else { format!("{line}.") }
+    if text::has_ended(line) || line.ends_with(['.', '…']) { line.to_owned() } else { format!("{line}.") }
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Writes the statements that were chosen of a turn as one line.
 
-use std::borrow::Cow;
-
+use super::joined::join;
 use super::turn_result::{TurnResult, is_lead, share_of};
 use crate::bindings::throughline::policy::types::Draft;
-use crate::extract::clean;
 use crate::extract::labels::Labels;
 use crate::extract::prose;
 use crate::extract::signs;
@@ -24,15 +22,6 @@ pub(super) const NAMED: f32 = 0.4;
 fn names_no_subject(lead: &str) -> bool {
     !lead.is_ascii() && prose::is_generic_heading(lead.trim_end_matches([':', '：']))
 }
-
-/// The number of words up to which a heading says nothing alone.
-const MAX_SHORT_WORDS: usize = 2;
-
-/// How many places behind its heading a statement still reads as what stands below it.
-const MAX_GAP: u16 = 3;
-
-/// The minimum length of what follows a label that can be left out, in characters.
-const MIN_LABELLED_CHARS: usize = 24;
 
 /// What the agent said in its own words, to tell what a commit's body only repeats.
 pub(super) struct Said(Vec<(text::Features, Vec<u32>)>);
@@ -223,54 +212,6 @@ fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &La
     line
 }
 
-/// Returns whether a heading says nothing but that changes or files stand below it: "Backend changes".
-fn is_container(heading: &str) -> bool {
-    let lower = heading.trim().to_lowercase();
-    let mut words = lower.split_whitespace().rev();
-    let is_of_changes = words.next().is_some_and(|last| {
-        matches!(
-            last,
-            "changes"
-                | "files"
-                | "created"
-                | "modified"
-                | "updated"
-                | "변경"
-                | "변경사항"
-                | "파일"
-                | "変更"
-                | "変更点"
-                | "ファイル"
-        )
-    });
-    prose::is_generic_heading(heading) || (is_of_changes && words.count() <= 2)
-}
-
-/// Returns whether a heading stands above what was wrong. What stands below it is not how it is now, and the next heading ends that.
-fn is_problem(heading: &str) -> bool {
-    const WORDS: [&str; 6] = ["problem", "problems", "issue", "root cause", "cause", "what was wrong"];
-    let lower = heading.trim().to_lowercase();
-    let bare = lower.strip_prefix("the ").unwrap_or(&lower);
-    WORDS.contains(&bare)
-}
-
-/// Strips a label that says nothing of what follows it: "Summary: The total is rounded".
-fn without_label(said: &str) -> &str {
-    const TELLING: [&str; 8] = ["root cause", "cause", "problem", "issue", "fix", "the fix", "solution", "the problem"];
-    let Some((label, rest)) = said.split_once([':', '：']) else { return said };
-    let rest = rest.trim_start();
-    let is_whole = rest.chars().count() >= MIN_LABELLED_CHARS && !rest.starts_with(|c: char| c.is_ascii_lowercase());
-    let is_empty = prose::is_generic_heading(label) && !TELLING.contains(&label.to_lowercase().as_str());
-    if is_whole && is_empty { rest } else { said }
-}
-
-/// Strips the words with which the agent praises its own work: "I've successfully rounded the total".
-fn without_praise(said: &str) -> Cow<'_, str> {
-    const OPENINGS: [&str; 4] = ["I've successfully ", "I have successfully ", "I successfully ", "Successfully "];
-    let Some(rest) = OPENINGS.iter().find_map(|opening| said.strip_prefix(opening)) else { return Cow::Borrowed(said) };
-    Cow::Owned(text::capitalized(rest))
-}
-
 /// Strips the word that joins a line to something that is not told: "So the drawer stays open".
 fn without_connective(said: String) -> String {
     const WORDS: [&str; 6] = ["So, ", "But, ", "And, ", "So ", "But ", "And "];
@@ -278,13 +219,6 @@ fn without_connective(said: String) -> String {
     let rest =
         WORDS.iter().find_map(|word| said.strip_prefix(word)).filter(|rest| !GO_ON.iter().any(|it| rest.starts_with(it)));
     rest.map(text::capitalized).unwrap_or(said)
-}
-
-/// Returns whether a heading only says that changes stand below it: "Changes made to the till".
-fn announces_changes(statement: &Statement) -> bool {
-    const OPENINGS: [&str; 3] = ["changes made", "files changed", "summary of changes"];
-    let lower = statement.text.to_lowercase();
-    statement.form == Form::Heading && OPENINGS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
 /// Rewords the label of how it is since a change where nothing tells how it was before: "After: the total is rounded".
@@ -296,95 +230,6 @@ fn without_after(said: String) -> String {
     }
     let own = said.strip_prefix(LABEL).map_or_else(|| said.clone(), |rest| format!("{NOW}{rest}"));
     [". ", "; ", ": "].iter().fold(own, |said, end| said.replace(&format!("{end}{LABEL}"), &format!("{end}{NOW}")))
-}
-
-/// Returns whether a statement is a heading of a few words.
-fn is_short_heading(statement: &Statement) -> bool {
-    statement.form == Form::Heading && statement.text.split_whitespace().count() <= MAX_SHORT_WORDS
-}
-
-/// Returns whether two statements are items of one list, so that the second goes on with it.
-fn is_beside_in_list(last: &Statement, next: &Statement) -> bool {
-    let is_listed = |it: &Statement| matches!(it.form, Form::Item | Form::Row);
-    is_listed(last) && is_listed(next) && (last.voice, last.count, &last.heading) == (next.voice, next.count, &next.heading)
-}
-
-/// Returns whether a text ends like a sentence. A closing quote may stand behind its end.
-fn has_ended(said: &str) -> bool {
-    let said = said.trim_end_matches(['"', '”']);
-    said.ends_with(['.', '!', '?', '。', '！', '？']) && !said.ends_with("...")
-}
-
-/// Returns what stands between a line and what is added to it: a list ends before what does not belong to it.
-fn separator(line: &str, goes_on: bool) -> &'static str {
-    if has_ended(line) || line.ends_with([':', '：', ';']) {
-        return " ";
-    }
-    let ends_with_address = || line.rsplit(' ').next().is_some_and(|word| word.contains("://"));
-    if goes_on || ends_with_address() { "; " } else { ". " }
-}
-
-/// Joins statements into running text. A heading stands once before the statements below it.
-fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
-    let mut line = String::new();
-    let mut heading = "";
-    let statements: Vec<&Statement> = statements.collect();
-    let is_alone = statements.iter().all(|statement| prose::is_filler(&statement.text));
-    let mut last: Option<&Statement> = None;
-    for (at, &statement) in statements.iter().enumerate() {
-        // A few words above nothing that is told promise what does not come: "Loose ends".
-        let is_above = statements.get(at + 1).is_some_and(|next| {
-            // A sentence behind a list that is not told stands below the heading, too.
-            let is_right_below = next.form != Form::Sentence || next.place == statement.place + 1;
-            next.heading == statement.text && is_right_below
-        });
-        let promises = is_short_heading(statement) || statement.is_of_code || announces_changes(statement);
-        if promises && !is_above && statements.len() > 1 {
-            continue;
-        }
-        // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.
-        let is_empty = is_container(statement.text.trim_end_matches([':', '：'])) || prose::is_filler(&statement.text);
-        if is_empty && !is_alone {
-            continue;
-        }
-        // Nothing is told of what stands below a line that led to it.
-        let is_beside = last.is_some_and(|last| {
-            let is_next = (last.voice, last.place + 1) == (statement.voice, statement.place);
-            let is_below = last.text == statement.heading && statement.place <= last.place + MAX_GAP;
-            !is_next && !is_below
-        });
-        if line.ends_with(':') && (statement.form == Form::Heading || is_beside) {
-            line.pop();
-        }
-        if !line.is_empty() {
-            let goes_on = last.is_some_and(|last| is_beside_in_list(last, statement));
-            line.push_str(separator(&line, goes_on));
-        }
-        last = Some(statement);
-        if statement.form == Form::Heading {
-            heading = &statement.text;
-        } else if !statement.heading.is_empty()
-            && !statement.is_behind_list
-            && statement.heading != heading
-            && !statement::is_question(&statement.heading)
-            && !(signs::is_clause_heading(&statement.heading)
-                && (statement.form == Form::Sentence || !signs::qualifies(&statement.heading)))
-            && (!is_container(&statement.heading)
-                || is_problem(&statement.heading)
-                || (is_problem(heading) && !heading.is_empty()))
-            && !text::starts_with_words(&statement.text.to_lowercase(), &statement.heading.to_lowercase())
-        {
-            heading = &statement.heading;
-            line.push_str(&clean::without_positions(heading));
-            line.push_str(if has_ended(heading) { " " } else { ": " });
-        }
-        let said = clean::without_positions(&statement.text);
-        line.push_str(&without_praise(without_label(&said)));
-        if statement.form == Form::Heading && !has_ended(&line) {
-            line.push(':');
-        }
-    }
-    line.trim_end_matches(':').to_owned()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod barred;
 mod brief;
 mod choice;
 mod handled;
+mod joined;
 mod line;
 mod lists;
 mod main_result;

@@ -527,7 +527,7 @@ fn a_commit_turn_does_not_repeat_file_by_file_what_was_done() {
 
 #[test]
 fn labels_fillers_and_praise_are_left_out() {
-    let answer = "Done.\n\nSummary: The total is rounded before the tax.\n\nI've successfully moved the tax into `tax.ts`.\n\n## Backend changes\n\n- The tax is a rate.";
+    let answer = "Done.\n\nSummary: The total is rounded before the tax.\n\nI've successfully moved the tax into `tax.ts`.\n\n## Code changes\n\n- The tax is a rate.";
     let turn = turn(answer, "");
     assert_eq!(line(&turn, 0..5), "The total is rounded before the tax. Moved the tax into `tax.ts`. The tax is a rate.");
     assert_eq!(line(&turn, 0..1), "Done.");
