@@ -15,8 +15,8 @@ const MAX_WHOLE_CHARS: usize = 600;
 /// The length from which a prompt is a document, in characters.
 const MIN_DOCUMENT_CHARS: usize = 2_500;
 
-/// What programs draw on a terminal.
-const DRAWN: [char; 6] = ['❯', '│', '⎿', '⏺', '●', '✓'];
+/// The length from which the opening of a prompt says what it is about, in characters.
+const MIN_OPENING_CHARS: usize = 90;
 
 /// What ends a sentence or leads to the next, so that no mark is needed behind it.
 const ENDS: [char; 12] = ['.', '!', '?', ':', ';', ',', '…', '。', '！', '？', '：', '、'];
@@ -55,7 +55,7 @@ fn parts(prompt: &str) -> Option<Vec<Part>> {
     let is_own = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('>');
     for line in prompt.lines().filter(is_own) {
         let is_item = is_list_item(line);
-        if (!is_item && is_marked(line)) || line.contains(DRAWN) {
+        if (!is_item && is_marked(line)) || is_drawn(line) {
             return None;
         }
         let line = line.trim_end_matches(['\\', ' ']);
@@ -97,25 +97,32 @@ fn clauses(sentence: &str) -> Vec<&str> {
     clauses
 }
 
-/// Returns the places of the parts that are told of a prompt that is too long: the first and the last that says what is wanted, and as many
-/// of the others as fit, in their order.
+/// Returns the places of the parts that are told of a prompt that is too long: its opening, the last part that says what is wanted, and as
+/// many of the others as fit, in their order.
 fn telling(parts: &[Part]) -> Vec<usize> {
+    let mut told = vec![0];
+    while told.len() < parts.len() && text::width(&joined(parts, &told)) < MIN_OPENING_CHARS {
+        told.push(told.len());
+    }
+    // What a colon leads to, and the other items of a list, belong to what leads to them.
     let mut wanted: Vec<usize> = Vec::new();
+    let mut led: Vec<usize> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
-        // The items of a list that is led to belong to what leads to it.
-        let is_led = part.is_item && at > 0 && wanted.last() == Some(&(at - 1)) && {
-            let before = &parts[at - 1];
-            before.is_item || before.said.ends_with([':', '：'])
-        };
-        if at == 0 || is_led || says_wish(&part.said) {
+        let before = at.checked_sub(1).filter(|before| wanted.contains(before)).map(|before| (before, &parts[before]));
+        let is_led = before.is_some_and(|(place, before)| {
+            before.said.ends_with([':', '：']) || (part.is_item && before.is_item && led.contains(&place))
+        });
+        if is_led {
+            led.push(at);
+        }
+        if is_led || says_wish(&part.said) {
             wanted.push(at);
         }
     }
-    let mut told = vec![0];
-    let mut by_weight: Vec<usize> = wanted.iter().copied().filter(|at| decides(&parts[*at].said)).collect();
-    by_weight.extend(wanted.iter().copied().filter(|at| is_demand(&parts[*at].said)));
-    by_weight.extend(&wanted);
-    for at in wanted.last().copied().into_iter().chain(by_weight) {
+    let weighs = |at: &usize| decides(&parts[*at].said);
+    let asks = |at: &usize| led.contains(at) || is_demand(&parts[*at].said);
+    let of = |holds: &dyn Fn(&usize) -> bool| wanted.iter().copied().filter(|at| holds(at)).collect::<Vec<_>>();
+    for at in wanted.last().copied().into_iter().chain(of(&weighs)).chain(of(&asks)).chain(wanted.iter().copied()) {
         if told.contains(&at) {
             continue;
         }
@@ -126,6 +133,12 @@ fn telling(parts: &[Part]) -> Vec<usize> {
         }
     }
     told
+}
+
+/// Returns whether a line shows what a program draws on a terminal: a frame, a mark of success, or a command behind the mark of a shell.
+fn is_drawn(line: &str) -> bool {
+    let is_command = |(_, rest): (&str, &str)| rest.trim_start().starts_with(char::is_lowercase);
+    line.contains(['│', '✓']) || line.split_once('❯').is_some_and(is_command)
 }
 
 /// Returns whether a sentence asks for something, forbids it, or says how it is to be.
@@ -196,14 +209,13 @@ mod tests {
 
     #[test]
     fn of_a_longer_prompt_what_is_wanted_is_told() {
+        let opening = "The till is old and its drawer was hard to open for as long as anybody in the shop can remember it";
         let filler = "The till of the shop has been there for years and everybody likes how it rings. ".repeat(7);
-        let said =
-            format!("The till is old. {filler}Rename the drawer. {filler}Do not touch the bell. {filler}Then close it.");
-        let told = "The till is old. … Rename the drawer. … Do not touch the bell. … Then close it.";
-        assert_eq!(whole(&said).as_deref(), Some(told));
+        let said = format!("{opening}. {filler}Rename the drawer. {filler}Do not touch the bell. {filler}Then close it.");
+        let told = format!("{opening}. … Rename the drawer. … Do not touch the bell. … Then close it.");
+        assert_eq!(whole(&said), Some(told.clone()));
         let typed = said.to_lowercase().replace(". ", "..");
-        let told = "the till is old.. … rename the drawer.. … do not touch the bell.. … then close it.";
-        assert_eq!(whole(&typed).as_deref(), Some(told));
+        assert_eq!(whole(&typed), Some(told.to_lowercase().replace(". …", ".. …")));
     }
 
     #[test]

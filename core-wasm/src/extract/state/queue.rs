@@ -46,12 +46,10 @@ impl State {
                 }
             }
             "popAll" => self.queue.clear(),
-            "remove" => {
-                // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
-                if !self.queue.is_empty() {
-                    let queued = self.queue.remove(0);
-                    self.add_interjection(&queued, &line_ref(line), settled);
-                }
+            // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
+            "remove" if !self.queue.is_empty() => {
+                let queued = self.queue.remove(0);
+                self.add_interjection(&queued, &line_ref(line), settled);
             }
             _ => {}
         }
