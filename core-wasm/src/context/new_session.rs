@@ -187,17 +187,20 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns why the latest plan was carried out, or what it does: behind the first request, and behind the later ones if it was for one of these.
+/// Returns why the latest plan was carried out, what it does and what it leaves alone: behind the first request, and behind the later ones
+/// if it was for one of these.
 fn plan_reason(notes: &SessionNotes) -> (String, String) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let of = |name, label| Some((label, line::sanitize(attribute(notes, name)?)));
-    let Some((label, said)) = of("plan-reason", words.why).or_else(|| of("plan-goal", words.goal)) else {
-        return Default::default();
-    };
-    match attribute(notes, "plan-title").map(line::sanitize) {
-        Some(title) => (String::new(), format!(" — {label} (\"{title}\"): {said}")),
-        None => (format!(" — {label}: {said}"), String::new()),
+    let title = attribute(notes, "plan-title").map(|title| format!(" (\"{}\")", line::sanitize(title)));
+    let mut of_title = title.as_deref().unwrap_or_default();
+    let mut said = String::new();
+    for (name, label) in [("plan-reason", words.why), ("plan-goal", words.goal), ("plan-limits", words.limits)] {
+        if let Some(told) = attribute(notes, name) {
+            said = format!("{said} — {label}{of_title}: {}", line::sanitize(told));
+            of_title = "";
+        }
     }
+    if title.is_some() { (String::new(), said) } else { (said, String::new()) }
 }
 
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: course::Limits) {

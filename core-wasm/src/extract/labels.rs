@@ -20,6 +20,8 @@ pub(crate) struct Labels {
     pub why: &'static str,
     /// Before what a plan does.
     pub goal: &'static str,
+    /// Before what a plan forbids or leaves alone.
+    pub limits: &'static str,
     /// Before a failure.
     pub fails: &'static str,
     /// Before the cause of a failure.
@@ -174,6 +176,7 @@ const ENGLISH: Labels = Labels {
     rejected: "Rejected",
     why: "Why",
     goal: "Goal",
+    limits: "Limits",
     fails: "Fails",
     cause: "Cause",
     fixed_by: "Fixed by",
@@ -256,6 +259,7 @@ const KOREAN: Labels = Labels {
     rejected: "버린 안",
     why: "이유",
     goal: "목표",
+    limits: "제한",
     fails: "실패",
     cause: "원인",
     fixed_by: "해결",
@@ -345,6 +349,7 @@ const JAPANESE: Labels = Labels {
     rejected: "不採用",
     why: "理由",
     goal: "目的",
+    limits: "制限",
     fails: "失敗",
     cause: "原因",
     fixed_by: "解決",
@@ -434,6 +439,7 @@ const CHINESE: Labels = Labels {
     rejected: "未采用",
     why: "原因",
     goal: "目标",
+    limits: "限制",
     fails: "失败",
     cause: "起因",
     fixed_by: "解决",

@@ -33,9 +33,28 @@ fn strip_emphasis(text: &str) -> Cow<'_, str> {
     let part = |(at, part): (usize, &str)| {
         // Every second part stands between backticks. Without a closing one it is no code.
         let is_code = at % 2 == 1 && backticks > at;
-        if is_code { part.to_owned() } else { part.replace("**", "").replace("__", "") }
+        if is_code { part.to_owned() } else { without_underscores(&part.replace("**", "")) }
     };
     Cow::Owned(text.split('`').enumerate().map(part).collect::<Vec<_>>().join("`"))
+}
+
+/// Strips the underscores around words in bold. A name such as `__init__` keeps them.
+fn without_underscores(text: &str) -> String {
+    let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, inside, after)) =
+        rest.split_once("__").and_then(|(before, rest)| rest.split_once("__").map(|(inside, after)| (before, inside, after)))
+    {
+        let is_bold = inside.contains(char::is_whitespace);
+        plain.push_str(before);
+        if is_bold {
+            plain.push_str(inside);
+        } else {
+            plain.extend(["__", inside, "__"]);
+        }
+        rest = after;
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// Replaces each Markdown link outside code by its text.
@@ -96,6 +115,15 @@ mod tests {
     #[test]
     fn links_are_their_text_outside_code() {
         assert_eq!(plain("- see [a.md](docs/a.md:3) and `[text](url)`"), "see a.md and `[text](url)`");
+    }
+
+    #[test]
+    fn a_name_between_underscores_keeps_them() {
+        assert_eq!(
+            plain("Leave __both of them__ out of __slips__/__init__.py"),
+            "Leave both of them out of __slips__/__init__.py"
+        );
+        assert_eq!(plain("add all __slips__ to it"), "add all __slips__ to it");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::correction::is_correction;
 use super::dispute::is_hesitation;
 use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
+use super::request::is_slash_command;
 use super::rule::is_rule;
 use crate::text;
 
@@ -19,9 +20,18 @@ pub(in crate::extract) fn stands_alone(request: &str) -> bool {
         request.split_whitespace().any(|word| word.chars().skip(1).any(|c| matches!(c, '.' | '/' | '_' | '-' | '#')));
     let asks_back = ["is there any", "are there any", "are you sure", "what about", "anything else", "did you", "have you"];
     request.chars().count() >= least
+        && !is_path(request)
         && !is_hesitation(&lower)
         && !asks_back.iter().any(|opening| lower.starts_with(opening))
         && (has_names || request.split_whitespace().count() >= 6 || !request.is_ascii())
+}
+
+/// Returns whether a request is nothing but the path of a file, which may have blanks in its name.
+fn is_path(request: &str) -> bool {
+    let is_rooted = (request.starts_with('/') && !is_slash_command(request)) || request.starts_with("~/");
+    let name = request.rsplit('/').next().unwrap_or_default();
+    let has_ending = name.rsplit_once('.').is_some_and(|(_, ending)| ending.len() < 6 && ending.is_ascii());
+    is_rooted && (has_ending || !request.contains(char::is_whitespace)) && !request.contains(": ")
 }
 
 /// Signs with which a human decides something in passing: what is used, left out, kept or put in another's place. ASCII signs
@@ -167,7 +177,7 @@ pub(in crate::extract) fn declares_choice(sentence: &str) -> bool {
 
 /// Returns the sentences of a prompt in which a human settles how something is done by saying how it is not: "not X, just Y".
 pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
-    if plan(prompt).is_some() || prompt.starts_with('/') || prompt.chars().count() > 1200 {
+    if plan(prompt).is_some() || is_slash_command(prompt) || prompt.chars().count() > 1200 {
         return Vec::new();
     }
     let own = own_words(prompt);

@@ -10,7 +10,7 @@ use super::pasted::looks_pasted;
 use super::pasted::own_words;
 use super::pasted::quoted;
 use super::plan::plan;
-use super::request::own_words_below;
+use super::request::{is_slash_command, own_words_below};
 use super::rule::is_rule;
 use super::ruling::settles_anew;
 use crate::text;
@@ -42,7 +42,7 @@ const SENTENCES_AFTER_DISLIKE: usize = 3;
 /// Reads the rules and the correction in a prompt. Documents pasted in place of a prompt do not express the user's own
 /// rules. `after_work` says whether the agent has already done something that can be corrected.
 pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directives {
-    if plan(prompt).is_some() || prompt.starts_with('/') {
+    if plan(prompt).is_some() || is_slash_command(prompt) {
         return Directives::default();
     }
     if prompt.chars().count() > MAX_PROMPT_CHARS {
@@ -90,7 +90,7 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
 
 /// Returns what the user typed in a prompt: the words behind a command of the client, or the whole prompt.
 pub(in crate::extract) fn typed(prompt: &str) -> &str {
-    if prompt.starts_with('/') {
+    if is_slash_command(prompt) {
         prompt.split_once(char::is_whitespace).map_or("", |(_, words)| words.trim())
     } else {
         prompt

@@ -3,6 +3,7 @@
 use super::correction::is_correction;
 use super::pasted::{is_log_line, looks_pasted, own_words};
 use super::plan::plan;
+use super::request::is_slash_command;
 use crate::text::{self, strip_apostrophes};
 
 /// Openings of a prompt that says that what the agent said or did is wrong.
@@ -371,7 +372,7 @@ fn only_asks_on(prompt: &str) -> bool {
 /// Returns whether a prompt begins with one of these openings or has one of these signs in its first sentence, tells a failure, or says
 /// that something is not true.
 fn is_against(prompt: &str, openings: &[&[&str]], signs: &[&[&str]], opens_against: impl Fn(&str) -> bool) -> bool {
-    if plan(prompt).is_some() || prompt.starts_with('/') {
+    if plan(prompt).is_some() || is_slash_command(prompt) {
         return false;
     }
     let head = text::head(prompt, 2_000);

@@ -20,6 +20,7 @@ mod terminal;
 mod tests;
 mod whole_request;
 mod withdrawal;
+mod wrapped;
 
 pub(super) use choice::{
     declares_choice, has_pointer, needs_context, points_back, rule_needs_context, settled_in_passing, stands_alone,
@@ -34,7 +35,7 @@ pub(super) use directives::{directives, typed};
 pub(super) use dispute::{disputes, doubts, objects, refutes, replaces, without_hesitation};
 pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
-pub(super) use plan::{plan, plan_goal, plan_reason, plan_title, title};
+pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, title};
 pub(super) use refusal::{proposed_instead, replacement, wishes};
 pub(super) use request::{
     asks_ability, asks_cause, is_demand, only_asks, request_summary, sets_value, speaks_of_own_commit,

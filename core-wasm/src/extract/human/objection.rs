@@ -5,7 +5,7 @@ use super::consent::{asks_record, is_consent};
 use super::correction::is_of_review;
 use super::pasted::{is_paste, looks_pasted, own_words};
 use super::plan::plan;
-use super::request::is_order;
+use super::request::{is_order, is_slash_command};
 use crate::text::{self, strip_apostrophes};
 
 /// The maximum length of a prompt that objects, in characters, and how many sentences it has at most. A longer one explains something.
@@ -50,7 +50,7 @@ const OTHERS: &[&str] = &["i like", "i love", "i mean", "you wrote", "you said",
 
 /// Returns the statement of a prompt that say something against the work. None if it only asks, orders or reports a fault.
 pub(in crate::extract) fn objection(prompt: &str) -> Option<String> {
-    let is_other = plan(prompt).is_some() || prompt.starts_with('/') || is_consent(prompt) || asks_record(prompt);
+    let is_other = plan(prompt).is_some() || is_slash_command(prompt) || is_consent(prompt) || asks_record(prompt);
     if is_other || prompt.chars().count() > MAX_PROMPT_CHARS || prompt.lines().count() > 6 || is_paste(prompt) {
         return None;
     }

@@ -93,18 +93,19 @@ const MAX_REASON_CHARS: usize = 280;
 /// Returns the sentence of a plan that says best what is wrong: why it is to be carried out.
 pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
     let mut best: Option<((usize, u8), String)> = None;
-    let (mut rank, mut level) = (None, 0);
+    let (mut rank, mut level, mut has_sections) = (None, 0, false);
     for line in text::prose_lines(plan) {
         if let Some(depth) = heading_depth(line) {
-            let heading = line.to_lowercase();
-            let is_of = |words: &&[&str]| text::contains_any_words(&heading, words);
             // The title names the subject, and not a section. What stands deeper belongs to its section.
             let is_title = depth == 1;
             if rank.is_some() && (depth == BOLD || depth > level) {
                 continue;
             }
             level = depth;
-            rank = REASON_HEADINGS.iter().position(is_of).filter(|_| !is_title).map(|at| REASON_HEADINGS.len() - at);
+            has_sections |= depth == 2;
+            // A cause below a step is that of a part.
+            let is_part = has_sections && depth > 2 && depth != BOLD;
+            rank = rank_of(&line.to_lowercase()).filter(|_| !is_title).map(|rank| if is_part { 0 } else { rank });
             continue;
         }
         let is_prose = line.starts_with(|c: char| c.is_alphabetic() || matches!(c, '`' | '*' | '"'));
@@ -122,17 +123,37 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
                 let sentence = ["Additionally, ", "Currently, ", "Root cause: ", "Problem: ", "Cause: "]
                     .iter()
                     .fold(sentence.as_str(), |it, word| it.strip_prefix(word).unwrap_or(it));
-                best = Some(((rank, score), sentence.to_owned()));
+                best = Some(((rank, score), text::capitalized(sentence)));
             }
         }
     }
     best.map(|(_, sentence)| sentence)
 }
 
+/// Returns how surely the reason of a plan stands below a heading in lower case. None if it does not.
+fn rank_of(heading: &str) -> Option<usize> {
+    // "Context menus" are no context.
+    let names_subject = || heading_parts(heading).any(|part| SUBJECT_HEADINGS.contains(&part) || part.starts_with("why "));
+    let is_of = |(at, words): (usize, &&[&str])| {
+        let is_last = at + 1 == REASON_HEADINGS.len();
+        if is_last { names_subject() } else { text::contains_any_words(heading, words) }
+    };
+    let at = REASON_HEADINGS.iter().enumerate().position(is_of)?;
+    Some(REASON_HEADINGS.len() - at)
+}
+
+/// Returns the parts of a heading in lower case, without marks and numbers: "context" and "motivation" of "## 1. Context & Motivation".
+fn heading_parts(heading: &str) -> impl Iterator<Item = &str> {
+    let bare = heading.trim_matches(|c: char| !c.is_alphabetic());
+    bare.split([':', '/', '(', '&', ',', '—'])
+        .flat_map(|part| part.split(" and "))
+        .map(|part| part.trim_matches(|c: char| !c.is_alphabetic()))
+}
+
 /// Returns whether a sentence of a plan can be understood alone, and says how something is.
 fn may_be_reason(sentence: &str) -> bool {
-    const GOES_ON: [&str; 10] =
-        ["instead", "then ", "so ", "therefore", "line", "also", "problem 2", "problem 3", "second,", "secondly"];
+    const GOES_ON: [&str; 11] =
+        ["instead", "then ", "so ", "but ", "therefore", "line", "also", "problem 2", "problem 3", "second,", "secondly"];
     let lower = sentence.to_lowercase();
     let least = if sentence.is_ascii() { 40 } else { 20 };
     (least..=MAX_REASON_CHARS).contains(&sentence.chars().count())
@@ -159,6 +180,13 @@ const GOAL_HEADINGS: &[&str] =
 /// Words of a sentence that says what somebody wants of the whole plan.
 const WISHES: &[&str] = &[
     "we want",
+    "we need a",
+    "we are building",
+    "needs to be",
+    "need to be",
+    "should be",
+    "is needed",
+    "are needed",
     "user wants",
     "user would like",
     "the goal",
@@ -190,7 +218,10 @@ const NO_GOAL: &[&str] = &[
     "没",
 ];
 /// The maximum length of what a plan does, in characters.
-const MAX_GOAL_CHARS: usize = 260;
+const MAX_GOAL_CHARS: usize = 320;
+
+/// Words with which a sentence begins that says what a change brings: "Adding the date will tell the tills apart".
+const CHANGES: &[&str] = &["adding", "switching", "moving", "replacing", "introducing", "extracting", "splitting", "making"];
 
 /// Returns the sentence of a plan that says what it does: one that is labelled so, the first one of its summary, or what is wanted in
 /// the text about its subject.
@@ -240,6 +271,8 @@ enum Section {
 struct List {
     section: Section,
     text: String,
+    /// The same with no more of each entry than the words in bold that it begins with.
+    short: String,
     entries: usize,
 }
 
@@ -257,9 +290,13 @@ impl Goal {
     fn read(&mut self, line: &str, section: Section) {
         if let Some(entry) = list_entry(line) {
             // One that is too long is not told.
-            if let Some(list) = self.list.as_mut().filter(|list| list.text.chars().count() <= MAX_GOAL_CHARS) {
-                list.text.push_str(if list.entries == 0 { " " } else { "; " });
-                list.text.push_str(text::plain(entry).trim_end_matches('.'));
+            if let Some(list) = self.list.as_mut().filter(|list| list.short.chars().count() <= MAX_GOAL_CHARS) {
+                let mark = if list.entries == 0 { " " } else { "; " };
+                let bold = entry.strip_prefix("**").and_then(|rest| rest.split_once("**")).map(|(bold, _)| bold);
+                for (told, said) in [(&mut list.text, entry), (&mut list.short, bold.unwrap_or(entry))] {
+                    told.push_str(mark);
+                    told.push_str(text::plain(said).trim_end_matches(['.', ':']));
+                }
                 list.entries += 1;
             }
             return;
@@ -271,8 +308,8 @@ impl Goal {
             let section = if section == Section::Goal && self.is_summed_up { Section::Subject } else { section };
             self.is_summed_up |= section == Section::Goal;
             if sentence.ends_with([':', '：']) {
-                self.list = Some(List { section, text: sentence, entries: 0 });
-            } else if !prose::is_pointer(&sentence.to_lowercase()) {
+                self.list = Some(List { section, short: sentence.clone(), text: sentence, entries: 0 });
+            } else if speaks_of_plan(&sentence) || !prose::is_pointer(&sentence.to_lowercase()) {
                 self.offer(section, &sentence);
             }
         }
@@ -281,7 +318,8 @@ impl Goal {
     /// Ends a list, which is told whole or not at all.
     fn list_ends(&mut self) {
         if let Some(list) = self.list.take().filter(|list| list.entries > 1) {
-            self.offer(list.section, &list.text);
+            let is_long = list.text.chars().count() > MAX_GOAL_CHARS;
+            self.offer(list.section, if is_long { &list.short } else { &list.text });
         }
     }
 
@@ -298,9 +336,11 @@ impl Goal {
         }
         // What the entries of a list wish is only a part.
         let lead = lower.split_once(": ").map_or(lower.as_str(), |(lead, _)| lead);
-        let wishes = text::contains_any_words(lead, WISHES) || (lead.len() < lower.len() && lead.ends_with("we need to"));
+        let leads = ["we need to", "this plan", "this change"].iter().any(|words| lead.ends_with(words));
+        let changes = || section == Section::Subject && CHANGES.iter().any(|word| text::starts_with_words(lead, word));
+        let wishes = text::contains_any_words(lead, WISHES) || (lead.len() < lower.len() && leads) || changes();
         let is_barred = || {
-            let words: String = lower.split('`').step_by(2).collect();
+            let words: String = lead.split('`').step_by(2).collect();
             words.contains("n't") || text::contains_any_words(&words, NO_GOAL)
         };
         let is_goal = wishes || (section == Section::Goal && !prose::is_narration(said));
@@ -320,6 +360,13 @@ impl Goal {
     }
 }
 
+/// Returns whether a sentence says what the plan brings: "This adds the date".
+fn speaks_of_plan(sentence: &str) -> bool {
+    const OPENINGS: [&str; 4] = ["this adds", "this plan", "this change", "this feature"];
+    let lower = sentence.to_lowercase();
+    OPENINGS.iter().any(|words| text::starts_with_words(&lower, words))
+}
+
 /// Returns the text of an entry of a list.
 fn list_entry(line: &str) -> Option<&str> {
     let numbered = || {
@@ -327,4 +374,70 @@ fn list_entry(line: &str) -> Option<&str> {
         (rest.len() < line.len()).then_some(rest)?.strip_prefix(['.', ')'])?.strip_prefix(' ')
     };
     ["- ", "* ", "• ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).or_else(numbered).map(str::trim)
+}
+
+/// The maximum length of what a plan forbids or leaves alone, in characters, and that of one thing of it.
+const MAX_LIMITS_CHARS: usize = 240;
+const MAX_LIMIT_CHARS: usize = 110;
+
+/// Returns what a plan forbids, and what stands below a heading such as "Out of scope" with that. None if it says nothing of the kind.
+pub(in crate::extract) fn plan_limits(plan: &str) -> Option<String> {
+    const OPENINGS: [&str; 4] = ["do not", "don't", "never", "must not"];
+    let (mut limits, mut level, mut lead) = (Limits::default(), None, String::new());
+    for line in text::prose_lines(plan).filter(|line| !line.starts_with('|')) {
+        if let Some(depth) = heading_depth(line) {
+            if leaves_alone(line) {
+                (level, lead) = (Some(depth), text::plain(line));
+            } else if level.is_some_and(|level| depth <= level) {
+                level = None;
+            }
+            continue;
+        }
+        let first = text::first_sentence(line).unwrap_or_default();
+        if level.is_some() {
+            // Why a file stays as it is need not be told.
+            let named = first.split_once(" — ").filter(|(name, _)| name.starts_with('`')).map(|(name, _)| name);
+            limits.add(&std::mem::take(&mut lead), named.unwrap_or(&first));
+        } else if OPENINGS.iter().any(|words| text::starts_with_words(&first.to_lowercase(), words)) {
+            limits.add("", &first);
+        }
+    }
+    (!limits.told.is_empty()).then_some(limits.told)
+}
+
+/// Returns whether below a heading stands what is not to be changed or done.
+fn leaves_alone(heading: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "out of scope",
+        "not in scope",
+        "non-goals",
+        "non goals",
+        "not change",
+        "not to change",
+        "not to do",
+        "하지 않을 것",
+        "やらないこと",
+    ];
+    let is_title = heading_depth(heading) == Some(1);
+    !is_title && !heading.contains('`') && text::contains_any_words(&heading.to_lowercase(), &WORDS)
+}
+
+/// What a plan forbids or leaves alone, on one line.
+#[derive(Default)]
+struct Limits {
+    told: String,
+    is_full: bool,
+}
+
+impl Limits {
+    /// Adds one thing, with the heading above it, if there is room for it.
+    fn add(&mut self, heading: &str, said: &str) {
+        let said = text::clip(said.trim_end_matches(['.', ':']), MAX_LIMIT_CHARS);
+        let lead = if heading.is_empty() { String::new() } else { format!("{}: ", heading.trim_end_matches(':')) };
+        let mark = if self.told.is_empty() { "" } else { "; " };
+        self.is_full |= self.told.chars().count() + lead.chars().count() + said.chars().count() > MAX_LIMITS_CHARS;
+        if !self.is_full && !said.is_empty() {
+            self.told = format!("{}{mark}{lead}{said}", self.told);
+        }
+    }
 }

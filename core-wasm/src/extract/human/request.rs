@@ -10,6 +10,7 @@ use super::pasted::strip_mentions;
 use super::plan::{heading, plan, plan_title};
 use super::rule::is_rule;
 use super::terminal::without_terminal;
+use super::wrapped::unwrapped;
 use crate::extract::labels::Labels;
 use crate::extract::signs;
 use crate::query::form::PromptForm;
@@ -26,7 +27,7 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
         let name = plan_title(plan).unwrap_or_default();
         return labels.plan.replace("{}", &text::clip(&name, max.saturating_sub(24)));
     }
-    if prompt.starts_with('/') {
+    if is_slash_command(prompt) {
         return text::clip(&text::one_line(prompt), max).into_owned();
     }
     let unmarked = without_marks(prompt);
@@ -52,7 +53,7 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     }
     let typed = without_terminal(prompt);
     let typed = typed.as_deref().unwrap_or(prompt);
-    let said = own_request(without_log(typed).as_deref().unwrap_or(typed), max);
+    let said = own_request(&unwrapped(without_log(typed).as_deref().unwrap_or(typed)), max);
     if names_plan(&said) {
         return labels.plan.replace("{}", &said);
     }
@@ -60,6 +61,12 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
         Some(shown) if said.chars().count() + shown.chars().count() + 3 <= max => format!("{said} ({shown})"),
         _ => said,
     }
+}
+
+/// Returns whether a prompt is a command of the client's with its arguments: "/review 12". A path has more than one slash.
+pub(super) fn is_slash_command(prompt: &str) -> bool {
+    let name = prompt.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| !name.contains('/'))
 }
 
 /// Returns whether a request is nothing but the path of a plan: ".context/plan-of-the-till.md".
@@ -102,7 +109,7 @@ fn own_request(prompt: &str, max: usize) -> String {
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
     // Some terminals end a line that goes on with a backslash.
     let lines = prompt.lines().filter(|line| !is_banner(line)).map(|line| line.trim_end_matches(['\\', ' ']));
-    let prompt: String = lines.collect::<Vec<_>>().join("\n");
+    let prompt = without_quotation(&lines.collect::<Vec<_>>());
     let all: Vec<String> = text::sentences(&prompt).iter().map(|sentence| strip_mentions(sentence)).collect();
     let is_pasted = |sentence: &str| looks_pasted(sentence) || sentence.trim_end_matches([' ', '\\']).ends_with(['{', ';']);
     // A line that leads to pasted text says nothing without it.
@@ -135,15 +142,14 @@ fn own_request(prompt: &str, max: usize) -> String {
         }
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
             let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence) || is_demand(sentence));
-            let orders: Vec<&str> = sentences[at + 1..]
-                .iter()
-                .filter(|it| (is_order(it) || is_demand(it) || turns(it)) && !is_rule(it) && !is_bare_order(it))
-                .map(|it| it.as_str())
-                .collect();
+            let is_later =
+                |it: &&&String| (is_order(it) || is_demand(it) || turns(it)) && !is_rule(it) && !ends_in_colon(it);
+            let orders: Vec<&str> = sentences[at + 1..].iter().filter(is_later).map(|it| it.as_str()).collect();
             // Beside pasted text only the first is taken, and only if it says what the others lead to.
             let is_all_own = sentences.len() == all.len() && !prompt.lines().any(is_marked);
             let orders = if is_all_own { &orders[..] } else { &orders[..orders.len().min(usize::from(!is_told))] };
-            said = with_orders(&said, orders, is_told, max);
+            let follows = sentences.get(at + 1).is_some_and(|next| orders.first() == Some(&next.as_str()));
+            said = with_orders(&said, orders, (is_told, follows), max);
             break;
         }
     }
@@ -164,9 +170,11 @@ fn turns(sentence: &str) -> bool {
         && text::contains_any_words(&lower, &["instead", "rather"])
 }
 
-/// Returns whether an order says nothing without what follows it: "Consider either:".
-fn is_bare_order(sentence: &str) -> bool {
-    ends_in_colon(sentence) && sentence.split_whitespace().count() < 3
+/// Joins lines without those that quote what somebody else wrote, unless nothing else is there.
+fn without_quotation(lines: &[&str]) -> String {
+    let own: Vec<&str> = lines.iter().copied().filter(|line| !line.trim_start().starts_with('>')).collect();
+    let is_empty = own.iter().all(|line| line.trim().is_empty());
+    if is_empty { lines.join("\n") } else { own.join("\n") }
 }
 
 /// Returns whether a line begins like a diff, a log or a list.
@@ -175,12 +183,13 @@ pub(super) fn is_marked(line: &str) -> bool {
 }
 
 /// Adds the orders that come later in a prompt, as many as fit. What leads to them is cut first, unless it is an order too. If not all
-/// fit, those that say what is to be done go before wishes.
-fn with_orders(said: &str, orders: &[&str], is_told: bool, max: usize) -> String {
+/// fit, those that say what is to be done go before wishes. `follows` says whether the first order stands right behind what leads to it.
+fn with_orders(said: &str, orders: &[&str], (is_told, follows): (bool, bool), max: usize) -> String {
     let length = |orders: &[&str]| orders.iter().map(|order| order.chars().count() + 1).sum::<usize>() + 2;
     let demands: Vec<&str> = orders.iter().copied().filter(|order| is_demand(order)).collect();
     let is_whole = said.chars().count() + length(orders) <= max;
     let is_demand_whole = said.chars().count() + length(&demands) <= max;
+    let all_orders = orders;
     let orders = if is_whole || demands.is_empty() { orders } else { &demands };
     let Some((first, others)) = orders.split_first() else { return said.to_owned() };
     let room = max.saturating_sub(first.chars().count() + 3);
@@ -188,7 +197,8 @@ fn with_orders(said: &str, orders: &[&str], is_told: bool, max: usize) -> String
         return said.to_owned();
     }
     let lead = if is_told || is_demand_whole { said.to_owned() } else { text::clip(said, room.max(max / 3)).into_owned() };
-    let mut all = format!("{lead} … {first}");
+    let is_next = follows && all_orders.first() == Some(first) && !lead.ends_with('…');
+    let mut all = format!("{lead}{}{first}", if is_next { " " } else { " … " });
     for order in others {
         if all.chars().count() + 1 + order.chars().count() > max {
             continue;

@@ -27,9 +27,15 @@ fn is_command(line: &str) -> bool {
         let host = words.next().is_some_and(|word| word.contains('@') && !word.starts_with('@') && !word.ends_with('.'));
         host && words.take(2).any(|word| matches!(word, "%" | "$" | "#"))
     };
+    // `~/folder $ command`.
+    let is_folder = || {
+        let mut words = line.split_whitespace();
+        let is_path = words.next().is_some_and(|word| word == "~" || word.starts_with("~/"));
+        is_path && words.next().is_some_and(|word| matches!(word, "%" | "$" | "#" | "❯"))
+    };
     // The prompt of a shell that shows the branch.
     let has_branch = line.contains('\u{e0a0}');
-    ["$ ", "❯", "➜ "].iter().any(|mark| line.starts_with(mark)) || has_branch || is_host()
+    ["$ ", "❯", "➜ "].iter().any(|mark| line.starts_with(mark)) || has_branch || is_host() || is_folder()
 }
 
 /// Returns a prompt without what was pasted from a terminal: a command behind its prompt, the lines below it up to the next paragraph, and
@@ -124,6 +130,8 @@ mod tests {
         assert_eq!(own("❯ This branch is mine. Please paint it green."), None);
         assert_eq!(own("you get:\n```\n❯ till open\n```\nand then it waits for me"), None, "the fence ends it");
         assert_eq!(own("❯ till open\nOpen it? [Y/n]"), None, "nothing else is left");
+        let in_folder = "no, I don't see it in the drawer.\n\n~/till $ ls drawer\nslip\n~/till $ ls drawer/slip\ncoin";
+        assert_eq!(own(in_folder).unwrap(), "no, I don't see it in the drawer.");
         assert_eq!(own("the slip is red\n\nand the drawer is green"), None);
     }
 }

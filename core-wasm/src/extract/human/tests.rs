@@ -553,7 +553,7 @@ fn a_request_keeps_what_it_wants_instead() {
     let told = |rest: &str| request_summary(&format!("{lead} {rest}"), 560, labels(Language::English));
     assert!(
         told("We want to instead keep the slips in a folder (for now)")
-            .ends_with("… We want to instead keep the slips in a folder (for now)")
+            .ends_with("prints them today. We want to instead keep the slips in a folder (for now)")
     );
     for other in [
         "They use paper instead of a screen.",
@@ -608,7 +608,7 @@ fn what_a_reviewer_asks_to_consider_is_an_order() {
         "This test repeats the names of all drawers of the till and the mark that stands behind each of them on the slip.";
     let told = |rest: &str| request_summary(&format!("{lead} {rest}"), 560, labels(Language::English));
     for order in ["Consider a function that returns the names.", "Go through all drawers and name each of them once."] {
-        assert_eq!(told(order), format!("{lead} … {order}"));
+        assert_eq!(told(order), format!("{lead} {order}"));
     }
     assert_eq!(told("Consider either:"), lead);
 }
@@ -892,4 +892,42 @@ fn a_wish_that_something_is_not_to_be() {
     ] {
         assert!(!leaves_out(said), "{said}");
     }
+}
+
+#[test]
+fn a_plan_says_what_it_brings() {
+    let goal =
+        |context: &str| plan_goal(&format!("# Slips\n\n## Context\n\nThe slips are white. {context}\n\n## Steps\n\nPrint."));
+    for said in [
+        "Adding the date to the slips will tell the tills apart.",
+        "To tell the tills apart, we need a slip that has the name of its till.",
+        "The slips of the night till need to be printed on blue paper.",
+        "This adds the date and the name of the till to each slip.",
+    ] {
+        assert_eq!(goal(said).as_deref(), Some(said));
+    }
+    let gaps = "Two gaps need to be closed:\n\n1. **No date** — nobody knows when\n2. **No name** — nobody knows where";
+    let told = "Two gaps need to be closed: No date — nobody knows when; No name — nobody knows where";
+    assert_eq!(goal(gaps).as_deref(), Some(told));
+    let long = gaps.replace("nobody knows", &"nobody at all of the shop knows ".repeat(6));
+    assert_eq!(goal(&long).as_deref(), Some("Two gaps need to be closed: No date; No name"));
+}
+
+#[test]
+fn the_reason_of_a_part_is_not_that_of_the_plan() {
+    let plan = "# Slips\n\n## Context\n\nCurrently, if no drawer is open, the till prints a slip without any sum.\n\n\
+                ## 1. Menus\n\n### Root cause\n\nThe menu of the till is never closed, because the bell is missing.";
+    let reason = "If no drawer is open, the till prints a slip without any sum.";
+    assert_eq!(plan_reason(plan).as_deref(), Some(reason));
+    let menus = "# Slips\n\n## Context menus\n\nThere is no conflict with the drawer, since the till never opens it.";
+    assert_eq!(plan_reason(menus), None);
+}
+
+#[test]
+fn a_plan_says_what_it_leaves_alone() {
+    let plan = "# Slips\n\n## What NOT to change\n\n- `till.rs` — it counts well\n- The bell\n\n## Steps\n\nPrint the date.\n\n\
+                - Do NOT print the name of the night till.\n\n```\nnever()\n```";
+    let told = "What NOT to change: `till.rs`; The bell; Do NOT print the name of the night till";
+    assert_eq!(plan_limits(plan).as_deref(), Some(told));
+    assert_eq!(plan_limits("# Slips\n\n## Steps\n\nPrint the date. The name is not to change."), None);
 }

@@ -1,57 +1,175 @@
-//! A short prompt as a whole, on one line.
+//! All that a prompt says, on one line: a short one whole, and of a longer one what asks, forbids or decides.
 
 use super::antecedent::without_log;
 use super::consent::is_greeting;
 use super::pasted::{is_paste, looks_pasted, strip_mentions};
 use super::plan::plan;
-use super::request::{is_banner, is_marked, without_marks};
+use super::request::{is_banner, is_demand, is_marked, is_order, is_slash_command, without_marks};
 use super::rule::is_rule;
 use super::terminal::without_terminal;
+use super::wrapped::unwrapped;
 use crate::text;
 
-/// The length up to which a prompt is told whole, in characters.
-const MAX_WHOLE_CHARS: usize = 480;
+/// The length up to which a prompt is told whole, in characters, and that of what is told of a longer one.
+const MAX_WHOLE_CHARS: usize = 600;
+/// The length from which a prompt is a document, in characters.
+const MIN_DOCUMENT_CHARS: usize = 2_500;
 
-/// Returns all that a prompt says, on one line, without greetings and standing rules. None if it is long, or if text is pasted in it.
+/// The length from which the opening of a prompt says what it is about, in characters.
+const MIN_OPENING_CHARS: usize = 90;
+
+/// What ends a sentence or leads to the next, so that no mark is needed behind it.
+const ENDS: [char; 12] = ['.', '!', '?', ':', ';', ',', '…', '。', '！', '？', '：', '、'];
+
+/// Returns what a prompt says, on one line, without greetings and standing rules. None if it is a document, or if text is pasted in it.
 pub(in crate::extract) fn whole_request(prompt: &str) -> Option<String> {
-    let prompt = without_marks(prompt);
-    let is_long = prompt.chars().count() > MAX_WHOLE_CHARS;
-    if is_long || prompt.starts_with('/') || prompt.contains("```") || plan(&prompt).is_some() || is_paste(&prompt) {
+    let prompt = unwrapped(&without_marks(prompt));
+    let is_document = prompt.chars().count() >= MIN_DOCUMENT_CHARS;
+    if is_document || is_slash_command(&prompt) || prompt.contains("```") || plan(&prompt).is_some() || is_paste(&prompt) {
         return None;
     }
     if without_terminal(&prompt).is_some() || without_log(&prompt).is_some() {
         return None;
     }
-    let mut said = String::new();
+    let parts = parts(&prompt)?;
+    let every: Vec<usize> = (0..parts.len()).collect();
+    let whole = joined(&parts, &every);
+    let said = if whole.chars().count() <= MAX_WHOLE_CHARS { whole } else { joined(&parts, &telling(&parts)) };
+    let said = said.trim_end_matches([':', '：', ' ']);
+    (!said.is_empty() && said.chars().count() <= MAX_WHOLE_CHARS).then(|| said.to_owned())
+}
+
+/// A sentence of a prompt, or a part of one that somebody who types fast ends with two full stops.
+struct Part {
+    said: String,
+    /// What stands between the part before and this one.
+    glue: &'static str,
+    is_item: bool,
+}
+
+/// Returns the parts of a prompt. None if a line is not the user's.
+fn parts(prompt: &str) -> Option<Vec<Part>> {
+    let mut parts: Vec<Part> = Vec::new();
     let mut was_item = false;
-    for line in prompt.lines().filter(|line| !line.trim().is_empty()) {
+    // What somebody else wrote is quoted.
+    let is_own = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('>');
+    for line in prompt.lines().filter(is_own) {
         let is_item = is_list_item(line);
-        if !is_item && is_marked(line) {
+        if (!is_item && is_marked(line)) || is_drawn(line) {
             return None;
         }
         let line = line.trim_end_matches(['\\', ' ']);
         let sentences: Vec<String> = text::sentences(line).iter().map(|sentence| strip_mentions(sentence)).collect();
         for (at, sentence) in sentences.iter().enumerate() {
-            if looks_pasted(sentence) || is_banner(sentence) || sentence.ends_with(['{', ';', '}']) {
+            let clauses = clauses(sentence);
+            if clauses.iter().any(|said| looks_pasted(said)) || is_banner(sentence) || sentence.ends_with(['{', ';', '}']) {
                 return None;
             }
-            if is_greeting(sentence) || (is_rule(sentence) && !said.is_empty()) {
+            if is_greeting(sentence) || (is_rule(sentence) && !parts.is_empty()) {
                 continue;
             }
             // The items of a list are told apart.
-            let is_apart = at == 0 && (is_item || was_item) && said.ends_with(char::is_alphanumeric);
-            said.push_str(if said.is_empty() {
-                ""
-            } else if is_apart {
-                "; "
-            } else {
-                " "
-            });
-            said.push_str(sentence);
+            let ends_open = parts.last().is_some_and(|part| !part.said.ends_with(ENDS));
+            let is_apart = at == 0 && (is_item || was_item) && ends_open;
+            let mut glue = if is_apart { "; " } else { " " };
+            for said in clauses {
+                parts.push(Part { said: said.to_owned(), glue, is_item });
+                glue = "";
+            }
         }
         was_item = is_item;
     }
-    (!said.is_empty()).then(|| said.trim_end_matches([':', '：', ' ']).to_owned())
+    Some(parts)
+}
+
+/// Splits a sentence behind each ".." of somebody who types fast, who ends all sentences in that way.
+fn clauses(sentence: &str) -> Vec<&str> {
+    let mut clauses = Vec::new();
+    let mut start = 0;
+    for (at, dots) in sentence.match_indices("..") {
+        let end = at + dots.len();
+        if at > start && sentence[end..].starts_with(|c: char| c.is_alphabetic() || c == ' ') {
+            clauses.push(&sentence[start..end]);
+            start = end;
+        }
+    }
+    clauses.push(&sentence[start..]);
+    clauses
+}
+
+/// Returns the places of the parts that are told of a prompt that is too long: its opening, the last part that says what is wanted, and as
+/// many of the others as fit, in their order.
+fn telling(parts: &[Part]) -> Vec<usize> {
+    let mut told = vec![0];
+    while told.len() < parts.len() && text::width(&joined(parts, &told)) < MIN_OPENING_CHARS {
+        told.push(told.len());
+    }
+    // What a colon leads to, and the other items of a list, belong to what leads to them.
+    let mut wanted: Vec<usize> = Vec::new();
+    let mut led: Vec<usize> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let before = at.checked_sub(1).filter(|before| wanted.contains(before)).map(|before| (before, &parts[before]));
+        let is_led = before.is_some_and(|(place, before)| {
+            before.said.ends_with([':', '：']) || (part.is_item && before.is_item && led.contains(&place))
+        });
+        if is_led {
+            led.push(at);
+        }
+        if is_led || says_wish(&part.said) {
+            wanted.push(at);
+        }
+    }
+    let weighs = |at: &usize| decides(&parts[*at].said);
+    let asks = |at: &usize| led.contains(at) || is_demand(&parts[*at].said);
+    let of = |holds: &dyn Fn(&usize) -> bool| wanted.iter().copied().filter(|at| holds(at)).collect::<Vec<_>>();
+    for at in wanted.last().copied().into_iter().chain(of(&weighs)).chain(of(&asks)).chain(wanted.iter().copied()) {
+        if told.contains(&at) {
+            continue;
+        }
+        told.push(at);
+        told.sort_unstable();
+        if joined(parts, &told).chars().count() > MAX_WHOLE_CHARS {
+            told.retain(|it| *it != at);
+        }
+    }
+    told
+}
+
+/// Returns whether a line shows what a program draws on a terminal: a frame, a mark of success, or a command behind the mark of a shell.
+fn is_drawn(line: &str) -> bool {
+    let is_command = |(_, rest): (&str, &str)| rest.trim_start().starts_with(char::is_lowercase);
+    line.contains(['│', '✓']) || line.split_once('❯').is_some_and(is_command)
+}
+
+/// Returns whether a sentence asks for something, forbids it, or says how it is to be.
+fn says_wish(sentence: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["must", "should", "need to", "needs to", "i want", "we want", "i wish", "i'd like", "goal", "make sure"];
+    let lower = sentence.to_lowercase().replace('’', "'");
+    is_order(sentence) || is_demand(sentence) || decides(sentence) || text::contains_any_words(&lower, &WORDS)
+}
+
+/// Returns whether a sentence forbids something, or decides between two things.
+fn decides(sentence: &str) -> bool {
+    const OPENINGS: [&str; 5] = ["don't", "dont", "do not", "never", "no need"];
+    const WORDS: [&str; 8] =
+        ["instead", "rather", "only", "must not", "should not", "shouldn't", "i don't want", "we don't want"];
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let lower = lower.trim_start_matches("please ");
+    OPENINGS.iter().any(|words| text::starts_with_words(lower, words)) || text::contains_any_words(lower, &WORDS)
+}
+
+/// Returns the parts at these places on one line, with a mark where some are left out.
+fn joined(parts: &[Part], places: &[usize]) -> String {
+    let mut said = String::new();
+    for (place, &at) in places.iter().enumerate() {
+        let follows = place.checked_sub(1).is_none_or(|before| places[before] + 1 == at);
+        if !said.is_empty() {
+            said.push_str(if follows { parts[at].glue } else { " … " });
+        }
+        said.push_str(if follows { &parts[at].said } else { parts[at].said.trim_start() });
+    }
+    said
 }
 
 /// Returns whether a line is an item of a list: "- fold the slip", "2. fold it".
@@ -90,8 +208,26 @@ mod tests {
     }
 
     #[test]
+    fn of_a_longer_prompt_what_is_wanted_is_told() {
+        let opening = "The till is old and its drawer was hard to open for as long as anybody in the shop can remember it";
+        let filler = "The till of the shop has been there for years and everybody likes how it rings. ".repeat(7);
+        let said = format!("{opening}. {filler}Rename the drawer. {filler}Do not touch the bell. {filler}Then close it.");
+        let told = format!("{opening}. … Rename the drawer. … Do not touch the bell. … Then close it.");
+        assert_eq!(whole(&said), Some(told.clone()));
+        let typed = said.to_lowercase().replace(". ", "..");
+        assert_eq!(whole(&typed), Some(told.to_lowercase().replace(". …", ".. …")));
+    }
+
+    #[test]
+    fn what_others_wrote_is_left_out() {
+        let said = "Can you check the till?\nWe got a complaint:\n\n> Dear shop,\n> your till is open.";
+        assert_eq!(whole(said).as_deref(), Some("Can you check the till? We got a complaint"));
+        assert_eq!(whole("why does this happen: ❯ till open\nno drawer │ no slip"), None);
+    }
+
+    #[test]
     fn a_long_prompt_or_one_with_the_words_of_a_program_is_not_told_whole() {
-        assert_eq!(whole(&"Fold the slip of the till. ".repeat(30)), None);
+        assert_eq!(whole(&"Fold the slip of the till. ".repeat(100)), None);
         assert_eq!(whole("The till fails:\n\n```\nerror: no drawer\n```"), None);
         assert_eq!(whole("The till fails, look into it please:\n\n+ let total = 1;\n@@ -1,2 +1,2 @@"), None);
         assert_eq!(whole("/review the till"), None);

@@ -123,15 +123,17 @@ fn add_commits(all: &mut Attributes, state: &State) {
     all.add_numbers("pull-request", state.references.only_pull_request().filter(|_| !has_opened));
 }
 
-/// Adds why the plan was made or what it is to reach, unless an answer says that what it names exists.
+/// Adds why the plan was made, what it is to reach and what it leaves alone, unless an answer says that what it names exists.
 fn add_plan(all: &mut Attributes, state: &State, outcome: &Outcome) {
-    let explanation = [("plan-reason", &state.plan_reason), ("plan-goal", &state.plan_goal)];
+    let explanation =
+        [("plan-reason", &state.plan_reason), ("plan-goal", &state.plan_goal), ("plan-limits", &state.plan_limits)];
     let answers = || outcome.results.iter().map(|it| it.line.as_str()).chain([outcome.end.as_str()]);
     let holds = |said: &str| !plan_reason::is_refuted(said, answers());
-    if let Some((name, said)) = explanation.into_iter().find(|(_, said)| !said.is_empty()).filter(|(_, said)| holds(said)) {
-        all.add(name, clean::without_positions(said));
+    let mut told = explanation.into_iter().filter(|(_, said)| !said.is_empty() && holds(said)).peekable();
+    if told.peek().is_some() {
         all.add("plan-title", state.plan_title.as_str());
     }
+    told.for_each(|(name, said)| all.add(name, clean::without_positions(said)));
 }
 
 /// Adds what was asked: what the first request is about, which request gave which result, and which tickets were filed.

@@ -75,10 +75,16 @@ pub(super) struct State {
     /// How often each language was seen, in the order of `Language`.
     language_counts: [u32; 4],
     pub(super) request: String,
+    /// All that the user said for the first request, as far as it is told. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) request_whole: String,
     /// Why the latest plan is carried out. May be empty.
     pub(super) plan_reason: String,
-    /// What it does, if it says no reason. May be empty.
+    /// What it does. May be empty.
     pub(super) plan_goal: String,
+    /// What it forbids or leaves alone. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) plan_limits: String,
     /// The title of that plan, if it is for a later request than the first.
     pub(super) plan_title: String,
     pub(super) objective: String,

@@ -53,11 +53,13 @@ impl State {
         self.plan_title = if is_of_request { String::new() } else { title };
     }
 
-    /// Records why a plan is carried out, or what it does if it does not say that.
+    /// Records why a plan is carried out, what it does, and what it leaves alone.
     pub(super) fn plan_explained(&mut self, plan: &str) {
-        let reason = human::plan_reason(plan);
-        self.plan_goal = if reason.is_none() { human::plan_goal(plan).unwrap_or_default() } else { String::new() };
-        self.plan_reason = reason.unwrap_or_default();
+        let reason = human::plan_reason(plan).unwrap_or_default();
+        let is_other = |goal: &String| !goal.contains(&reason) || reason.is_empty();
+        self.plan_goal = human::plan_goal(plan).filter(is_other).unwrap_or_default();
+        self.plan_limits = human::plan_limits(plan).unwrap_or_default();
+        self.plan_reason = reason;
     }
 
     /// Records that the user did not agree to a plan, for this reason or none. Returns the plan's title.

@@ -26,7 +26,8 @@ impl State {
             self.memories.forget(|memory| memory.key == failed_again);
         }
         self.language_counts[text::language(&prompt) as usize] += 2;
-        self.queue.retain(|queued| !prompt.contains(queued.as_str()));
+        // An empty entry stands for a notice of the client's that waits its turn, too.
+        self.queue.retain(|queued| queued.is_empty() || !prompt.contains(queued.as_str()));
         // A prompt that did not wait shows that nothing was waiting.
         if !std::mem::take(&mut self.is_dequeued) {
             self.queue.clear();
@@ -49,8 +50,8 @@ impl State {
         self.evidence.user_said(&prompt);
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
-        self.request_of_prompt(&prompt, &title, substantive);
         let whole = human::whole_request(&prompt).filter(|_| picked.is_empty()).unwrap_or_default();
+        self.request_of_prompt(&prompt, (&title, &whole), substantive);
         self.begin_turn(&prompt, title, substantive, source);
         self.turn.whole = whole;
     }

@@ -16,6 +16,8 @@ use crate::transcript::{self, Line};
 
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
+/// The maximum length of one, in bytes.
+const MAX_QUEUED_BYTES: usize = 4_000;
 
 impl State {
     pub(super) fn queue_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
@@ -29,16 +31,11 @@ impl State {
         match &*operation {
             "enqueue" => {
                 self.background_ended(&content);
-                // The prompt comes without what the client put around it.
-                let typed = match user_text::classify(&content) {
-                    UserText::Human(text) if !content.starts_with('{') && !is_client_command(&content) => {
-                        clean::block(&text, 4000)
+                if let Some(typed) = typed(&content) {
+                    self.queue.push(typed);
+                    if self.queue.len() > MAX_QUEUED {
+                        self.queue.remove(0);
                     }
-                    _ => String::new(),
-                };
-                self.queue.push(typed);
-                if self.queue.len() > MAX_QUEUED {
-                    self.queue.remove(0);
                 }
             }
             // The prompt follows as a separate line.
@@ -49,17 +46,10 @@ impl State {
                 }
             }
             "popAll" => self.queue.clear(),
-            "remove" => {
-                // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
-                let waiting = if content.is_empty() {
-                    0
-                } else {
-                    self.queue.iter().position(|queued| content.contains(queued.as_str())).unwrap_or(0)
-                };
-                if waiting < self.queue.len() {
-                    let queued = self.queue.remove(waiting);
-                    self.add_interjection(&queued, &line_ref(line), settled);
-                }
+            // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
+            "remove" if !self.queue.is_empty() => {
+                let queued = self.queue.remove(0);
+                self.add_interjection(&queued, &line_ref(line), settled);
             }
             _ => {}
         }
@@ -139,8 +129,36 @@ impl State {
             return;
         }
         self.request = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
+        self.request_whole = human::whole_request(text).unwrap_or_default();
         if let Some(plan) = human::plan(text) {
             self.plan_taken_up(plan, SaidBy::Human, 35, source, settled);
+        }
+    }
+}
+
+/// Returns what the user typed of what waits for the agent, without what the client put around it. Empty if it is a command of the
+/// client's or has no text. None for a notice of the client's: what the user typed goes before these, however long they wait.
+fn typed(content: &str) -> Option<String> {
+    match user_text::classify(content) {
+        _ if content.is_empty() || is_client_command(content) => Some(String::new()),
+        UserText::Human(_) if content.starts_with('{') => None,
+        UserText::Human(text) => Some(clean::block(&text, MAX_QUEUED_BYTES)),
+        UserText::Command(_) => Some(String::new()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_user_typed_goes_before_notices() {
+        assert_eq!(typed("fold the slip").as_deref(), Some("fold the slip"));
+        assert_eq!(typed("/clear").as_deref(), Some(""));
+        assert_eq!(typed(""), Some(String::new()));
+        for notice in ["<task-notification><task-id>1</task-id></task-notification>", "{\"task_id\": \"1\"}"] {
+            assert_eq!(typed(notice), None, "{notice}");
         }
     }
 }

@@ -12,12 +12,13 @@ const MAX_ASKING_CHARS: usize = 600;
 const MAX_CHAT_CHARS: usize = 50;
 
 impl State {
-    /// Takes a prompt as the request, as a later one, or as what completes it. `title` is what the prompt asks for.
-    pub(super) fn request_of_prompt(&mut self, prompt: &str, title: &str, substantive: bool) {
+    /// Takes a prompt as the request, as a later one, or as what completes it. `title` is what the prompt asks for, `whole` all that it says.
+    pub(super) fn request_of_prompt(&mut self, prompt: &str, (title, whole): (&str, &str), substantive: bool) {
         if substantive {
             self.undone.asked(title);
             if self.request.is_empty() {
                 title.clone_into(&mut self.request);
+                whole.clone_into(&mut self.request_whole);
                 self.request_only_asks = human::only_asks(title) || human::is_paste(prompt);
             } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
                 title.clone_into(&mut self.objective);
@@ -37,6 +38,7 @@ impl State {
             && !human::is_consent(prompt);
         if is_bare && is_detail && title != self.request && self.results.turns().len() == 1 {
             self.request = format!("{} {}", self.request, human::without_option_letter(title));
+            self.request_whole.clear();
         }
     }
 
@@ -68,6 +70,7 @@ impl State {
         // "Do you have access to the tracker?" only leads to what the session is for.
         if self.request_only_asks && human::asks_ability(&self.request) && !human::asks_ability(&turn.title) {
             self.request.clone_from(&turn.title);
+            self.request_whole.clone_from(&turn.whole);
             self.request_only_asks = human::only_asks(&turn.title) && !changed;
             self.later.clear();
             return;
@@ -79,6 +82,7 @@ impl State {
         let was_question = self.request_only_asks && (self.request_is_chat || !goes_on);
         if changed && std::mem::take(&mut self.request_only_asks) && was_question {
             self.request.clone_from(&turn.title);
+            self.request_whole.clone_from(&turn.whole);
             self.later.clear();
             return;
         }
@@ -89,6 +93,13 @@ impl State {
         if asks_for_work && is_worked_on && !records {
             self.later.clone_from(&turn.title);
         }
+    }
+
+    /// Returns the first request with all that the user said for it, as far as that is told. May be empty.
+    pub(in crate::extract) fn request_in_full(&self) -> &str {
+        let (request, whole) = (self.request.as_str(), self.request_whole.as_str());
+        let is_more = request.contains('…') || whole.chars().count() > request.chars().count();
+        if is_more && !whole.is_empty() { whole } else { request }
     }
 
     /// Returns what the user asked for last, for a remark that does not say what it is about.

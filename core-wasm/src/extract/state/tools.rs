@@ -138,6 +138,7 @@ impl State {
         if is_attached && is_plan {
             self.plan_explained(&document);
         }
+        self.request_whole.clear();
         self.request = if is_plan { self.labels().plan.replace("{}", &title) } else { title.into_owned() };
         self.turn.title.clone_from(&self.request);
         self.turn.substantive |= is_attached;

@@ -14,6 +14,7 @@ use super::correction::is_correction;
 use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
 use super::reasoned::is_reasoned_demand;
+use super::request::is_slash_command;
 use super::rule::{is_rule, is_undecided};
 use crate::text::{self, strip_apostrophes};
 
@@ -158,7 +159,7 @@ pub(in crate::extract::human) const STEPS: &[&str] = &[
 
 /// Returns what a message of the user settles. Documents pasted in place of a message settle nothing.
 pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
-    if plan(message).is_some() || message.starts_with('/') || message.chars().count() > MAX_MESSAGE_CHARS {
+    if plan(message).is_some() || is_slash_command(message) || message.chars().count() > MAX_MESSAGE_CHARS {
         return Vec::new();
     }
     let own = own_words(message);
