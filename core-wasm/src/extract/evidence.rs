@@ -71,6 +71,11 @@ impl Evidence {
         self.is_never_run |= can_run;
     }
 
+    /// Returns whether the latest changes were pushed and nobody looked at what came of it.
+    pub(super) fn is_push_unseen(&self) -> bool {
+        self.published.is_unseen()
+    }
+
     /// Records the lines that a change of a file adds or removes, which may be scripts of tests.
     pub(super) fn scripts_written(&mut self, file: &str, lines: &[(bool, String)]) {
         let name = |line: &'_ (bool, String)| commands::test_script(file, &line.1).map(str::to_owned);
@@ -191,6 +196,11 @@ impl Evidence {
         self.checks.retain(|check| check.name != "tests");
     }
 
+    /// Returns whether tests, or a script that runs all checks, passed since the last change of a file.
+    pub(super) fn has_newer_tests(&self) -> bool {
+        self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && runs_all(&check.name))
+    }
+
     /// Returns whether files were changed since the last counts of tests.
     pub(super) fn are_tests_old(&self) -> bool {
         self.are_tests_old
@@ -284,8 +294,7 @@ impl Evidence {
             (true, false) => format!("{}: pass", check.name),
             _ => format!("{}: fail", check.name),
         };
-        let runs_all = |check: &&Check| check.name.starts_with("test") || OF_ALL.contains(&check.name.as_str());
-        let has_all = !self.are_tests_old || new.iter().any(runs_all);
+        let has_all = !self.are_tests_old || new.iter().any(|check| runs_all(&check.name));
         let mut items: Vec<String> =
             new.into_iter().filter(|check| check.name != SOME_TESTS || !has_all).map(verdict).collect();
         items.extend(self.unchecked(&old, labels));
@@ -307,7 +316,8 @@ impl Evidence {
             || passes(&|it| purpose(it) == purpose(name))
             || passes(&|it| OF_ALL.contains(&it))
             || (is_test(name) && passes(&|it| it == "test:ci" || it == "test:all"))
-            || (matches!(name, "build" | "compile" | "vet") && runs_tests())
+            || (matches!(name, "build" | "compile" | "vet" | "cargo check") && runs_tests())
+            || (name == "cargo check" && passes(&|it| matches!(it, "clippy" | "build")))
     }
 
     /// Returns what was not checked: all, or what was only checked before the last change of a file.
@@ -331,6 +341,11 @@ impl Evidence {
         items.extend((!names.is_empty()).then(|| labels.not_run_since.replace("{}", &names.join(", "))));
         items
     }
+}
+
+/// Returns whether a check of that name runs the tests.
+fn runs_all(name: &str) -> bool {
+    name.starts_with("test") || OF_ALL.contains(&name)
 }
 
 /// Returns what a check is for: linters and type checkers have many names.
@@ -394,6 +409,19 @@ mod tests {
         assert!(evidence.is_clean());
         evidence.command_ran("bun run typecheck", "", false, true);
         assert!(!evidence.is_clean());
+    }
+
+    #[test]
+    fn whoever_ran_the_tests_has_compiled_the_code() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("cargo check", "", true, false);
+        assert_eq!(items(&evidence), ["cargo check: pass"]);
+        evidence.file_changed(true, true);
+        evidence.command_ran("cargo clippy", "", true, false);
+        assert_eq!(items(&evidence), ["clippy: pass"]);
+        assert!(!evidence.has_newer_tests());
+        evidence.command_ran("npm run verify", "", true, false);
+        assert!(evidence.has_newer_tests());
     }
 
     #[test]
