@@ -223,6 +223,7 @@ impl State {
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
     pub(super) fn project_changed(&mut self, file: &str) {
         self.recap.file_edited();
+        self.edited_on.clone_from(&self.branch);
         self.undone.file_changed(file);
         self.changed_meanwhile();
         if !is_document(file) {
