@@ -43,8 +43,6 @@ pub(in crate::extract) fn blockers(answer: &str) -> Vec<String> {
         "cannot proceed",
         "can't continue",
         "unable to",
-        "you'll need to",
-        "you will need to",
         "needs your",
         "waiting for you",
         "i don't have access",
