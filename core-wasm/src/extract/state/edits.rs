@@ -227,7 +227,7 @@ impl State {
         self.undone.file_changed(file);
         self.changed_meanwhile();
         if !is_document(file) {
-            self.evidence.file_changed(is_code(file), !is_configuration(file));
+            self.evidence.file_changed(file, is_code(file), !is_configuration(file));
         }
     }
 
