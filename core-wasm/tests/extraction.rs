@@ -397,7 +397,7 @@ fn commands_that_passed_are_the_projects_conventions() {
         .edit("/home/u/proj/src/a.rs", "a", "b")
         .agent("Removed the unused variable; all tests pass.");
     let outcome = script.outcome();
-    assert_eq!(outcome.notes.outcome, "Removed the unused variable; all 13 tests pass.");
+    assert_eq!(outcome.notes.outcome, "Removed the unused variable; all tests pass.");
     let told = of_kind(&outcome, "convention");
     let told: Vec<&str> = told.iter().map(|draft| draft.content.as_str()).collect();
     assert_eq!(told, ["Tests: `bun run test`"]);
@@ -2642,7 +2642,7 @@ fn a_session_may_end_at_its_commit() {
         script.line(json!({"type": "assistant", "gitBranch": "main", "message": {"content": call}}));
         attribute(&script.outcome(), "commit-state").to_owned()
     };
-    let begun = "a commit was begun, its result is not known";
+    let begun = "a commit was begun";
     assert_eq!(state(false, "git add -A && git commit -m 'Round it' && git push"), begun);
     assert_eq!(state(true, "git commit -am 'Round it anew'"), format!("committed, not pushed; {begun}"));
     assert_eq!(state(false, "git status"), "not committed");

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check::{Check, OF_ALL, purpose, runs_all};
 use super::commands;
 use super::failures;
 use super::labels::Labels;
@@ -18,22 +19,6 @@ const FORMATTERS: [&str; 3] = ["fmt", "format", "prettier"];
 
 /// What a run of only some tests is called.
 const SOME_TESTS: &str = "some tests";
-/// Scripts that run all checks.
-const OF_ALL: [&str; 3] = ["verify", "check", "ci"];
-
-/// What the runs of one check said since a change of a file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of a check")]
-struct Check {
-    name: String,
-    passed: bool,
-    failed: bool,
-    /// Whether files were changed since the last run.
-    is_old: bool,
-    /// Whether code is among them.
-    is_of_older_code: bool,
-}
 
 /// The verdicts of the checks, and what became of the work outside of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,13 +47,18 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// Records a change of a file of the project, whether it is code, and whether somebody could run it here. What was checked before
-    /// says nothing of it.
-    pub(super) fn file_changed(&mut self, is_code: bool, can_run: bool) {
+    /// says nothing of it. `file` may be empty if nobody knows which.
+    pub(super) fn file_changed(&mut self, file: &str, is_code: bool, can_run: bool) {
         self.has_code |= is_code;
-        self.checks_aged(is_code);
+        self.checks_aged(file, is_code);
         self.published.file_changed(is_code);
         self.are_tests_old = true;
         self.is_never_run |= can_run;
+    }
+
+    /// Returns whether the latest changes were pushed and nobody looked at what came of it.
+    pub(super) fn is_push_unseen(&self) -> bool {
+        self.published.is_unseen()
     }
 
     /// Records the lines that a change of a file adds or removes, which may be scripts of tests.
@@ -107,12 +97,12 @@ impl Evidence {
 
     /// Records a change of code outside of the project's folder, such as in another checkout.
     pub(super) fn changed_elsewhere(&mut self) {
-        self.checks_aged(true);
+        self.checks_aged("", true);
     }
 
-    fn checks_aged(&mut self, is_code: bool) {
+    fn checks_aged(&mut self, file: &str, is_code: bool) {
         self.checks.retain(|check| check.name != SOME_TESTS);
-        for check in &mut self.checks {
+        for check in self.checks.iter_mut().filter(|check| check.reads(file)) {
             check.is_old = true;
             check.is_of_older_code |= is_code;
         }
@@ -189,6 +179,11 @@ impl Evidence {
     pub(super) fn tests_ran(&mut self) {
         self.are_tests_old = false;
         self.checks.retain(|check| check.name != "tests");
+    }
+
+    /// Returns whether tests, or a script that runs all checks, passed since the last change of a file.
+    pub(super) fn has_newer_tests(&self) -> bool {
+        self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && runs_all(&check.name))
     }
 
     /// Returns whether files were changed since the last counts of tests.
@@ -284,8 +279,7 @@ impl Evidence {
             (true, false) => format!("{}: pass", check.name),
             _ => format!("{}: fail", check.name),
         };
-        let runs_all = |check: &&Check| check.name.starts_with("test") || OF_ALL.contains(&check.name.as_str());
-        let has_all = !self.are_tests_old || new.iter().any(runs_all);
+        let has_all = !self.are_tests_old || new.iter().any(|check| runs_all(&check.name));
         let mut items: Vec<String> =
             new.into_iter().filter(|check| check.name != SOME_TESTS || !has_all).map(verdict).collect();
         items.extend(self.unchecked(&old, labels));
@@ -307,7 +301,8 @@ impl Evidence {
             || passes(&|it| purpose(it) == purpose(name))
             || passes(&|it| OF_ALL.contains(&it))
             || (is_test(name) && passes(&|it| it == "test:ci" || it == "test:all"))
-            || (matches!(name, "build" | "compile" | "vet") && runs_tests())
+            || (matches!(name, "build" | "compile" | "vet" | "cargo check") && runs_tests())
+            || (name == "cargo check" && passes(&|it| matches!(it, "clippy" | "build")))
     }
 
     /// Returns what was not checked: all, or what was only checked before the last change of a file.
@@ -333,15 +328,6 @@ impl Evidence {
     }
 }
 
-/// Returns what a check is for: linters and type checkers have many names.
-fn purpose(name: &str) -> &str {
-    match name {
-        "golangci-lint" | "eslint" | "biome" | "ruff" | "oxlint" | "clippy" => "lint",
-        "tsc" | "type-check" | "mypy" | "pyright" => "typecheck",
-        _ => name,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::labels::labels;
@@ -356,7 +342,7 @@ mod tests {
     fn what_was_changed_after_a_push_is_not_pushed() {
         let mut evidence = Evidence::default();
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         assert_eq!(items(&evidence), ["pushed to `cart`, before the last edit"]);
     }
 
@@ -364,7 +350,7 @@ mod tests {
     fn the_last_verdicts_are_told() {
         let mut evidence = Evidence::default();
         evidence.command_ran("bun run lint", "", false, true);
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         evidence.command_ran("go run ./cmd/till", "", true, false);
         assert_eq!(items(&evidence), ["lint: fail, before the last edit"], "nobody knows whether it passes now");
         evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
@@ -382,18 +368,31 @@ mod tests {
     #[test]
     fn it_is_clean_if_something_ran_and_nothing_failed() {
         let mut evidence = Evidence::default();
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         assert!(!evidence.is_clean(), "nothing was run");
         evidence.command_ran("grep -c 'a | till' b.txt | sort", "", true, false);
         assert!(evidence.is_never_run());
         evidence.command_ran("echo 3 | go run ./cmd/till", "", true, false);
-        evidence.file_changed(false, false);
+        evidence.file_changed("", false, false);
         assert!(!evidence.is_never_run(), "what runs it is elsewhere");
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         evidence.command_ran("bun run lint", "", true, false);
         assert!(evidence.is_clean());
         evidence.command_ran("bun run typecheck", "", false, true);
         assert!(!evidence.is_clean());
+    }
+
+    #[test]
+    fn whoever_ran_the_tests_has_compiled_the_code() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("cargo check", "", true, false);
+        assert_eq!(items(&evidence), ["cargo check: pass"]);
+        evidence.file_changed("", true, true);
+        evidence.command_ran("cargo clippy", "", true, false);
+        assert_eq!(items(&evidence), ["clippy: pass"]);
+        assert!(!evidence.has_newer_tests());
+        evidence.command_ran("npm run verify", "", true, false);
+        assert!(evidence.has_newer_tests());
     }
 
     #[test]
@@ -402,7 +401,7 @@ mod tests {
         let listed = "ok  \texample.org/till/cart\t0.2s\nok  \texample.org/till/tax\t(cached)";
         evidence.command_ran("go test ./...", listed, true, false);
         assert_eq!(items(&evidence), ["tests: pass"]);
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         assert!(items(&evidence).is_empty(), "that nothing was run is told elsewhere");
         evidence.command_ran("go test ./... -run TestTax", listed, true, false);
         assert_eq!(items(&evidence), ["some tests: pass", "not run since the last edit: all tests"]);
@@ -414,7 +413,7 @@ mod tests {
     #[test]
     fn checks_that_were_not_run_again() {
         let mut evidence = Evidence::default();
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         evidence.command_ran("git commit -am x && git push", "[cart 1a2b3c4] x", true, false);
         assert_eq!(items(&evidence), ["no build, test or lint was run"]);
         let mut hooked = evidence.clone();
@@ -422,10 +421,10 @@ mod tests {
         assert!(items(&hooked).is_empty(), "the hook did");
         evidence.command_ran("mise run lint && mise run build && mise run test:integration", "1 pass", true, false);
         assert_eq!(items(&evidence), ["lint: pass", "build: pass", "test:integration: pass"]);
-        evidence.file_changed(false, false);
+        evidence.file_changed("", false, false);
         evidence.command_ran("golangci-lint run", "", true, false);
         assert_eq!(items(&evidence), ["golangci-lint: pass"], "no code was changed");
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         evidence.command_ran("npx tsc --noEmit", "", true, false);
         assert_eq!(items(&evidence)[1], "not run since the last edit: build, test:integration, golangci-lint");
         let mut all = evidence.clone();
@@ -446,7 +445,7 @@ mod tests {
         let mut before = Evidence::default();
         before.command_ran("mise run lint && mise run test:till", "", true, false);
         before.command_ran("go test ./...", "ok  \texample.org/till\t0.2s", true, false);
-        before.file_changed(true, true);
+        before.file_changed("", true, true);
         for (again, output, rest) in [
             ("golangci-lint run ./cart/...", "", "test:till, tests"),
             ("go test ./cart/... | tail -3", "", "lint, test:till"),
@@ -513,7 +512,7 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.command_ran("gh api repos/o/shop/pulls/7/comments", "[{}]", true, false);
         assert!(items(&evidence).is_empty(), "nothing was changed for them");
-        evidence.file_changed(true, true);
+        evidence.file_changed("", true, true);
         assert_eq!(items(&evidence), ["PR comments read, not answered"]);
         evidence.command_ran("gh pr comment 7 --body Fixed", "", true, false);
         assert!(items(&evidence).is_empty());
@@ -539,7 +538,7 @@ mod tests {
         evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tfail\t9s", true, false);
         assert_eq!(items(&evidence), ["CI: 1 pass, 1 fail (test)"]);
         let mut edited = evidence.clone();
-        edited.file_changed(true, true);
+        edited.file_changed("", true, true);
         edited.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
         assert_eq!(items(&edited), ["CI: 2 pass, before the last edit"], "it was not pushed");
         edited.command_ran("git push -q", "", true, false);

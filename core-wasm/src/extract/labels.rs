@@ -58,7 +58,7 @@ pub(crate) struct Labels {
     pub not_committed: &'static str,
     /// Files that changed after the last commit.
     pub changed_after_commit: &'static str,
-    /// A commit was begun as the session ended.
+    /// A commit was begun as the session ended. That its result is not known is told with what is left undone.
     pub commit_begun: &'static str,
     /// A commit, and no push.
     pub not_pushed: &'static str,
@@ -128,9 +128,11 @@ pub(crate) struct Labels {
     pub branch_from: &'static str,
     /// Before a check that a plan asked for and nobody made.
     pub not_checked: &'static str,
-    /// The latest changes were never run.
     /// What stands for a pull request that the user asked to merge. `{}` is its number.
     pub not_merged: &'static str,
+    /// Before what the agent said of a deployment that was under way, which nobody looked at.
+    pub expected: &'static str,
+    /// The latest changes were never run.
     pub never_run: &'static str,
     /// The user refused a tool call. `{}` is the call.
     pub refused: &'static str,
@@ -195,7 +197,7 @@ const ENGLISH: Labels = Labels {
     begun_request: "Begun, and not known to be finished",
     not_committed: "not committed",
     changed_after_commit: "changed after the last commit, not committed",
-    commit_begun: "a commit was begun, its result is not known",
+    commit_begun: "a commit was begun",
     not_pushed: "committed, not pushed",
     is_committed: "committed",
     changed: "changed: {}",
@@ -231,6 +233,7 @@ const ENGLISH: Labels = Labels {
     branch_from: "Branch `{}` starts from `{}`",
     not_checked: "Planned, but not checked",
     not_merged: "To be merged, as the user asked, and not known to be: pull request #{}",
+    expected: "Expected, but not seen",
     never_run: "Nothing was run after the last change",
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
@@ -278,7 +281,7 @@ const KOREAN: Labels = Labels {
     begun_request: "시작했으나 끝났는지 확인되지 않음",
     not_committed: "커밋하지 않음",
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
-    commit_begun: "커밋을 시작했으나 결과는 알 수 없음",
+    commit_begun: "커밋을 시작함",
     not_pushed: "커밋함, push하지 않음",
     is_committed: "커밋함",
     changed: "변경: {}",
@@ -314,6 +317,7 @@ const KOREAN: Labels = Labels {
     branch_from: "브랜치 `{}`의 시작점은 `{}`",
     not_checked: "계획에 있었으나 확인하지 않음",
     not_merged: "머지하라고 했으나 머지 확인되지 않음: PR #{}",
+    expected: "예상했으나 확인하지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
@@ -368,7 +372,7 @@ const JAPANESE: Labels = Labels {
     begun_request: "着手済み、完了は未確認",
     not_committed: "未コミット",
     changed_after_commit: "最後のコミット後の変更は未コミット",
-    commit_begun: "コミットを開始したが結果は不明",
+    commit_begun: "コミットを開始",
     not_pushed: "コミット済み、未プッシュ (push していない)",
     is_committed: "コミット済み",
     changed: "変更: {}",
@@ -404,6 +408,7 @@ const JAPANESE: Labels = Labels {
     branch_from: "ブランチ `{}` の起点は `{}`",
     not_checked: "計画にあったが未確認",
     not_merged: "マージを頼まれたが、マージは未確認: PR #{}",
+    expected: "見込みのみで未確認",
     never_run: "最後の変更後は何も実行していない",
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
@@ -458,7 +463,7 @@ const CHINESE: Labels = Labels {
     begun_request: "已开始，是否完成未知",
     not_committed: "未提交",
     changed_after_commit: "最后一次提交之后的改动未提交",
-    commit_begun: "已开始提交，结果未知",
+    commit_begun: "已开始提交",
     not_pushed: "已提交，未推送 (push)",
     is_committed: "已提交",
     changed: "更改: {}",
@@ -494,6 +499,7 @@ const CHINESE: Labels = Labels {
     branch_from: "分支 `{}` 的起点是 `{}`",
     not_checked: "计划中有但未检查",
     not_merged: "要求合并但未确认已合并: PR #{}",
+    expected: "预期会发生，但未确认",
     never_run: "最后一次修改后没有运行过",
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",

@@ -11,6 +11,8 @@ const MAX_CHECKS: usize = 6;
 const MAX_CHECK_CHARS: usize = 160;
 /// The minimum length of the arguments by which a command is recognized with another program, in bytes.
 const MIN_ARGUMENT_BYTES: usize = 6;
+/// The minimum length of a script by which a command is recognized with another interpreter, in bytes.
+const MIN_SCRIPT_BYTES: usize = 20;
 /// How many words an objection and a check must share to have the same subject.
 const MIN_SHARED_WORDS: usize = 2;
 
@@ -94,6 +96,7 @@ impl PlannedCheck {
         self.commands.iter().any(|planned| {
             let opening = without_options(planned);
             command.contains(planned.as_str())
+                || script_of(planned).is_some_and(|script| command.contains(script))
                 || (opening.len() > 1
                     && commands::segments(command)
                         .iter()
@@ -196,6 +199,10 @@ struct Verification {
 impl Verification {
     /// Adds a line of prose.
     fn prose(&mut self, line: &str) {
+        // A row of a table describes something.
+        if line.starts_with('|') {
+            return;
+        }
         // A name such as `manual_commit.go` does not make a check manual.
         let lower = line.split('`').step_by(2).collect::<String>().to_lowercase();
         let commands: Vec<String> = commands_in(line);
@@ -258,7 +265,9 @@ impl Verification {
     }
 
     fn add(&mut self, text: &str, commands: Vec<String>, is_assertion: bool) {
-        if self.checks.len() < MAX_CHECKS {
+        // "No code changes" asks for nothing.
+        let asks = !["no ", "none", "n/a"].iter().any(|words| text.to_lowercase().starts_with(words));
+        if asks && self.checks.len() < MAX_CHECKS {
             self.checks.push(PlannedCheck { text: text::clip(text, MAX_CHECK_CHARS).into_owned(), commands, is_assertion });
         }
     }
@@ -273,6 +282,23 @@ fn commands_in(line: &str) -> Vec<String> {
 /// Returns the words of a command before its first option.
 fn without_options(command: &str) -> Vec<&str> {
     command.split_whitespace().take_while(|word| !word.starts_with('-')).collect()
+}
+
+/// Returns the script that a command gives its interpreter in quotes, if it is long enough to be recognized: `python -c "…"`.
+fn script_of(command: &str) -> Option<&str> {
+    let script = command.split(['"', '\'']).nth(1)?;
+    (command.contains(" -c ") && script.len() >= MIN_SCRIPT_BYTES).then_some(script)
+}
+
+/// Returns whether a command line compiles what a planned one compiles: whoever runs the tests has built them.
+pub(super) fn compiles_too(planned: &str, command: &str) -> bool {
+    let compiles = |segment: &str, subcommands: &[&str]| {
+        let mut words = segment.split_whitespace().skip_while(|word| !matches!(*word, "cargo" | "go"));
+        words.next().filter(|_| words.next().is_some_and(|word| subcommands.contains(&word))).map(str::to_owned)
+    };
+    let program = compiles(planned, &["build", "check"]);
+    let runs = ["build", "check", "clippy", "run", "test", "vet"];
+    program.is_some() && commands::segments(command).iter().any(|segment| compiles(segment, &runs) == program)
 }
 
 /// Returns whether a command tries a planned one with another build of its program: `/tmp/till-test add` for `till add`.
@@ -347,6 +373,26 @@ mod tests {
         assert!(open[1].is_made_by("till check --all") && !open[0].is_made_by("till check --all"));
         assert!(unticked("- [x] All tests pass\n- All of them").is_empty());
         assert!(ticks_checks(body) && !ticks_checks("- [ ] All tests pass\n- [x] The till is grey"));
+    }
+
+    #[test]
+    fn what_describes_something_is_no_check() {
+        let plan =
+            "## Verification\n| Check | Time | Validate the total |\n- Manually: open the till and verify the total\n";
+        assert_eq!(checks(plan), ["Manually: open the till and verify the total"]);
+        assert!(unticked("- [ ] No changes of the till\n").is_empty());
+    }
+
+    #[test]
+    fn a_script_is_known_with_another_interpreter_and_a_build_by_its_tests() {
+        let plan = "## Verification\n- Run `python -c \"from till import drawer, slip\"` to verify the imports\n";
+        let (checks, _) = verification(plan);
+        assert!(checks[0].is_made_by("cd shop && .venv/bin/python -c \"from till import drawer, slip; print('ok')\""));
+        assert!(!checks[0].is_made_by("python -c \"from till import shop\""));
+        assert!(
+            compiles_too("cargo build", "cd till && cargo test 2>&1") && compiles_too("go build ./...", "go test ./...")
+        );
+        assert!(!compiles_too("cargo build", "go test ./...") && !compiles_too("cargo clippy", "cargo test"));
     }
 
     #[test]

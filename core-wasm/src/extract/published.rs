@@ -71,6 +71,11 @@ impl Published {
         true
     }
 
+    /// Returns whether the latest changes were pushed and nobody looked at what came of it.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.is_push_unseen && !self.is_push_old
+    }
+
     /// Returns whether the continuous integration checked what was changed last.
     pub(super) fn is_checked(&self) -> bool {
         !self.ci.is_empty() && !self.is_ci_old && !self.is_ci_before_edit

@@ -40,6 +40,9 @@ pub(super) struct References {
     filed: Vec<Reference>,
     /// The numbers of the pull requests that commands named or showed alone.
     pull_requests: Vec<u32>,
+    /// The branches of those pull requests, as far as commands printed them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    heads: Vec<(u32, String)>,
 }
 
 impl References {
@@ -67,6 +70,10 @@ impl References {
             for (number, title) in found {
                 if is_single && of == "gh pr " {
                     self.handle(number);
+                    self.heads.retain(|(known, _)| *known != number);
+                    self.heads.extend(values(output, "headRefName").into_iter().take(1).map(|head| (number, head)));
+                    let extra = self.heads.len().saturating_sub(MAX_KNOWN);
+                    self.heads.drain(..extra);
                 }
                 self.saw(&format!("{mark}{number}"), &title, turn, is_single);
             }
@@ -92,6 +99,15 @@ impl References {
     /// Returns the number of the pull request that the session was about: the only one that its commands named or showed alone.
     pub(super) fn only_pull_request(&self) -> Option<u32> {
         if let [number] = self.pull_requests[..] { Some(number) } else { None }
+    }
+
+    /// Returns whether the work on one of these branches may be in a pull request: not if all are the main branch, or none is the pull
+    /// request's. Nobody knows of an empty one.
+    pub(super) fn may_hold(&self, number: u32, branches: [&str; 2]) -> bool {
+        let mut known = branches.into_iter().filter(|branch| !branch.is_empty()).peekable();
+        let head = self.heads.iter().find(|(of, _)| *of == number).map(|(_, head)| head.as_str());
+        known.peek().is_none()
+            || known.any(|branch| head.map_or(!matches!(branch, "main" | "master"), |head| head == branch))
     }
 
     /// Takes what the tool of an issue tracker returned: `{"identifier":"SHOP-7","title":"…"}`.
@@ -311,6 +327,20 @@ mod tests {
         }
         assert_eq!(meant("review 8 failing tests", 2), None);
         assert_eq!(meant("review #7: round the total", 1), None, "it says the title");
+    }
+
+    #[test]
+    fn work_on_another_branch_is_not_in_the_pull_request() {
+        let mut references = References::default();
+        references.command_ran(
+            "gh pr view 7 --json title,headRefName",
+            r#"{"headRefName":"slip","number":7,"title":"Slip"}"#,
+            1,
+        );
+        assert!(references.may_hold(7, ["slip", ""]) && references.may_hold(7, ["main", "slip"]));
+        assert!(!references.may_hold(7, ["drawer", ""]) && !references.may_hold(7, ["main", ""]));
+        assert!(references.may_hold(8, ["drawer", ""]) && !references.may_hold(8, ["main", "main"]));
+        assert!(references.may_hold(8, ["", ""]), "nobody knows");
     }
 
     #[test]

@@ -32,6 +32,6 @@ pub(crate) use program::{
 };
 pub(crate) use shell::{before_last, branch_from, chained, is_same_place, segments, through_document, tokens, with_values};
 pub(crate) use verdict::{
-    TestCounts, exited_with_failure, failed_behind_pipe, found_no_tests, hook_reports, lists_passed_packages,
+    TestCounts, exited_with_failure, failed_behind_pipe, filters_tests, found_no_tests, hook_reports, lists_passed_packages,
     output_reports_failure, passed, prints_failure, runs_in_background, test_counts, timed_out,
 };

@@ -214,6 +214,21 @@ pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
     cargo.or(found)
 }
 
+/// Returns whether a run of tests says that it left some out because of a filter: cargo, bun and pytest print how many.
+pub(crate) fn filters_tests(output: &str) -> bool {
+    let left_out = |line: &str| {
+        let mut words = line.split([' ', ',', ';', '=']).filter(|word| !word.is_empty()).peekable();
+        let mut before = "";
+        std::iter::from_fn(|| words.next().map(|word| (std::mem::replace(&mut before, word), word))).any(|(count, word)| {
+            matches!(word, "filtered" | "deselected") && count.parse().is_ok_and(|count: u32| count > 0)
+        })
+    };
+    let is_summary = |line: &&str| {
+        line.contains("test result:") || line.contains(" deselected") || line.trim_end().ends_with(" filtered out")
+    };
+    text::tail(output, 32 * 1024).lines().filter(is_summary).any(left_out)
+}
+
 /// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<TestCounts> {
     // A line with its time before it is a log of the code under test.

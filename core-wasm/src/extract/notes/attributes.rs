@@ -63,7 +63,9 @@ fn language(state: &State) -> &'static str {
 
 /// Adds what the tests gave, how large the largest commit is, and what else shows whether the work holds.
 fn add_checks(all: &mut Attributes, state: &State) {
-    if let Some((tests, is_of_some)) = &state.tests {
+    // What passed before the last change says nothing beside what passed after it.
+    let is_overtaken = state.evidence.are_tests_old() && state.evidence.has_newer_tests();
+    if let Some((tests, is_of_some)) = state.tests.as_ref().filter(|_| !is_overtaken) {
         all.add("tests", tests.verdict());
         let ages =
             [(*is_of_some, state.labels().of_some_files), (state.evidence.are_tests_old(), state.labels().before_edit)];
@@ -120,7 +122,9 @@ fn add_commits(all: &mut Attributes, state: &State) {
     all.add_numbers("drafts", &state.drafts);
     // One that the session opened is told among its commits.
     let has_opened = state.commits.iter().any(|commit| is_pull_request(commit));
-    all.add_numbers("pull-request", state.references.only_pull_request().filter(|_| !has_opened));
+    let branches = [state.edited_on.as_str(), state.commit_branch.as_str()];
+    let is_of_work = |number: &u32| !has_opened && state.references.may_hold(*number, branches);
+    all.add_numbers("pull-request", state.references.only_pull_request().filter(is_of_work));
 }
 
 /// Adds why the plan was made, what it is to reach and what it leaves alone, unless an answer says that what it names exists.

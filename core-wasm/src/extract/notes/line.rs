@@ -69,7 +69,14 @@ pub(super) fn without(line: &str, sentences: &[String], label: &str) -> String {
     let shorter = without_gaps(text::one_line(&shorter));
     let shorter = ["; .", ". ."].iter().find_map(|end| shorter.strip_suffix(end)).unwrap_or(&shorter);
     let shorter = shorter.trim_matches([' ', ';']).trim_start_matches(". ").trim_start_matches("— ");
+    let shorter = without_last_lead(shorter);
     if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
+}
+
+/// Removes the last part of a line if it only leads to what was removed: "It rings. Steps to take:".
+fn without_last_lead(line: &str) -> &str {
+    let Some(lead) = line.trim_end_matches([' ', '.']).strip_suffix(':') else { return line };
+    lead.rfind(". ").map_or(line, |end| &line[..=end])
 }
 
 /// Removes the separators of sentences that are not there any more.
@@ -82,22 +89,15 @@ fn without_gaps(mut line: String) -> String {
     line
 }
 
-/// Adds to "All tests pass" how many there are, if their last full run reported it, or which were run, if they were only some.
-pub(super) fn with_test_count(state: &State, sentence: &str) -> String {
-    if let Some(run) = state.evidence.some_tests().filter(|run| run.len() <= MAX_RUN_BYTES) {
-        let only = state.labels().only_run.replacen("{}", run, 1);
-        return ["ll tests pass", "모든 테스트 통과", "모든 테스트가 통과"]
-            .iter()
-            .fold(sentence.to_owned(), |sentence, claim| with_note(&sentence, claim, &only));
-    }
-    match state.tests {
-        Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => {
-            ["all", "All"].iter().fold(sentence.to_owned(), |sentence, all| {
-                sentence.replacen(&format!("{all} tests pass"), &format!("{all} {} tests pass", tests.passed), 1)
-            })
-        }
-        _ => sentence.to_owned(),
-    }
+/// Adds to "All tests pass" which were run, if they were only some.
+pub(super) fn with_tests_run(state: &State, sentence: &str) -> String {
+    let Some(run) = state.evidence.some_tests().filter(|run| run.len() <= MAX_RUN_BYTES) else {
+        return sentence.to_owned();
+    };
+    let only = state.labels().only_run.replacen("{}", run, 1);
+    ["ll tests pass", "모든 테스트 통과", "모든 테스트가 통과"]
+        .iter()
+        .fold(sentence.to_owned(), |sentence, claim| with_note(&sentence, claim, &only))
 }
 
 /// Adds a note in parentheses to the first claim in a sentence.
@@ -137,6 +137,8 @@ mod tests {
         assert_eq!(without(&line("Now: It rings; it waits. "), &gone, BEFORE), line("Now: it waits. "));
         let slip = "The slip names the shop and the hour of the day";
         assert_eq!(without(&format!("It rings. {slip}"), &gone, BEFORE), slip);
+        let told = "The till rounds the total of the slip of the shop.";
+        assert_eq!(without(&format!("{told} Steps to take: It rings."), &gone, BEFORE), told, "nothing is led to");
         let labelled = format!("{BEFORE}: It rings. {slip}");
         assert_eq!(without(&labelled, &gone, BEFORE), labelled, "the label is of that sentence");
     }

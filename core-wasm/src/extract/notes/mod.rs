@@ -10,9 +10,10 @@ mod pending;
 use self::attributes::attributes;
 use self::line::{MIN_REST_CHARS, as_sentence, without};
 use self::outcome::{Outcome, outcome};
-use self::pending::pending;
+use self::pending::{expected, pending};
 use super::course;
 use super::memories::SessionMemory;
+use super::prose;
 use super::state::State;
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
@@ -70,6 +71,10 @@ fn without_repeated(state: &State, mut outcome: Outcome, open_points: &[String])
     elsewhere.extend(text::sentences(state.recap.state()));
     let causes = of_kinds(state, &["error_fix"]).flat_map(|memory| text::sentences(&memory.why));
     elsewhere.extend(causes.filter(|it| it.len() >= MIN_REST_CHARS));
+    if let Some(expected) = expected(state) {
+        elsewhere.push(expected.to_owned());
+        elsewhere.extend(text::sentences(&outcome.end).into_iter().filter(|it| prose::claims_deployment(it)));
+    }
     let label = state.labels().before_change;
     outcome.end = without(&outcome.end, &elsewhere, label);
     for result in &mut outcome.results {

@@ -2,7 +2,7 @@
 
 use super::given::{Given, has_work};
 use super::line::{
-    MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_test_count, with_user_behind, without_quote,
+    MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_tests_run, with_user_behind, without_quote,
     without_request,
 };
 use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE};
@@ -176,9 +176,9 @@ fn with_check(state: &State, end: String) -> String {
     if says_nothing || is_told { end } else { format!("{} {checked}", as_sentence(&end)) }
 }
 
-/// Ends a line as a sentence, with the number of tests and the hashes of commits in it.
+/// Ends a line as a sentence, with the tests that were run and the hashes of commits in it.
 fn with_numbers(state: &State, line: &str) -> String {
-    as_sentence(&with_hashes(state, &with_test_count(state, line)))
+    as_sentence(&with_hashes(state, &with_tests_run(state, line)))
 }
 
 /// Returns the results, given the lines, and the turns of commits with those of their work.

@@ -38,6 +38,9 @@ pub(super) fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
         pending.push(state.labels().never_run.to_owned());
     }
+    if let Some(expected) = expected(state) {
+        pending.push(format!("{}: {expected}", state.labels().expected));
+    }
     if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
         pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
     }
@@ -55,6 +58,11 @@ pub(super) fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     // Checks by hand are planned as a matter of course, so what else is open comes before them.
     pending.sort_by_key(|item| item.starts_with(state.labels().not_checked));
     pending
+}
+
+/// Returns what the agent said of a deployment that was under way when the session ended, if nobody looked at it since.
+pub(super) fn expected(state: &State) -> Option<&str> {
+    (!state.expected.is_empty() && state.evidence.is_push_unseen()).then_some(state.expected.as_str())
 }
 
 /// Returns whether a session that changed nothing ended with a proposal, and with the question whether to carry it out.

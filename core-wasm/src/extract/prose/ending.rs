@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::narration::is_narration;
+use super::open_points::DONE;
 use crate::extract::signs;
 use crate::text;
 
@@ -42,8 +43,6 @@ pub(in crate::extract) fn blockers(answer: &str) -> Vec<String> {
         "cannot proceed",
         "can't continue",
         "unable to",
-        "you'll need to",
-        "you will need to",
         "needs your",
         "waiting for you",
         "i don't have access",
@@ -178,7 +177,7 @@ pub(in crate::extract) fn admissions(answer: &str) -> Vec<String> {
 /// Returns whether a heading stands above what is left open.
 pub(in crate::extract) fn is_open_heading(heading: &str) -> bool {
     let heading = heading.to_lowercase();
-    text::contains_any(&heading, OPEN_HEADINGS)
+    text::contains_any(&heading, OPEN_HEADINGS) && !heading.contains(DONE)
 }
 
 /// Returns whether a sentence in lower case says that something was not checked, or only in part.
@@ -186,7 +185,40 @@ fn admits(lower: &str) -> bool {
     // What stands in parentheses behind what was done is told with it.
     let lower = &without_parentheses(lower);
     let is_partly = |verb: &str| lower.find(verb).is_some_and(|at| lower[at..].contains(", not "));
-    text::contains_any(lower, ADMISSIONS) || is_partly("verified") || is_partly("tested ")
+    text::contains_any(lower, ADMISSIONS) || is_partly("verified") || is_partly("tested ") || denies_check(lower)
+}
+
+/// Returns whether a sentence in lower case says that the agent made no check, or that checks were not run: "I haven't actually run it".
+fn denies_check(lower: &str) -> bool {
+    const OWN: [&str; 8] =
+        ["i haven't", "i have not", "i've not", "i didn't", "i did not", "we haven't", "i couldn't", "i could not"];
+    const OF_CHECKS: [&str; 6] =
+        ["was not run", "were not run", "wasn't run", "weren't run", "was never run", "were never run"];
+    const VERBS: [&str; 16] = [
+        "run",
+        "ran",
+        "tested",
+        "test",
+        "verified",
+        "verify",
+        "checked",
+        "check",
+        "tried",
+        "try",
+        "exercised",
+        "measured",
+        "confirmed",
+        "playtested",
+        "benchmarked",
+        "validated",
+    ];
+    const CHECKS: [&str; 8] = ["test", "tests", "lint", "build", "check", "checks", "suite", "typecheck"];
+    let lower = lower.replace('’', "'");
+    let denies = |(_, rest): (&str, &str)| rest.split_whitespace().take(2).any(|word| VERBS.contains(&word));
+    OWN.iter().any(|words| lower.split_once(words).is_some_and(denies))
+        || OF_CHECKS
+            .iter()
+            .any(|words| lower.split_once(words).is_some_and(|(subject, _)| text::contains_any_words(subject, &CHECKS)))
 }
 
 /// Returns a text without what stands in parentheses, unless that is all of it.

@@ -4,6 +4,7 @@ use super::heading::{is_heading, is_pointer};
 use super::is_open_heading;
 use super::narration::is_narration;
 use super::waits::waits;
+use crate::extract::signs;
 use crate::text;
 
 /// The maximum number of points of one answer.
@@ -72,9 +73,13 @@ const LEADS: &[&str] = &[
     "before merging",
     "before you",
     "open question",
-    "known limitation",
     "known gap",
-    "caveat",
+    "manual step",
+    "manual setup",
+    "required setup",
+    "setup required",
+    "action required",
+    "actions required",
     "다음 단계",
     "남은",
     "확인 필요",
@@ -86,6 +91,16 @@ const LEADS: &[&str] = &[
     "下一步",
     "剩余",
 ];
+
+/// Words of a line below which stands what the work does not do. Other items below it only explain the work.
+const LIMITS: &[&str] = &["caveat", "known limitation"];
+
+/// Words of an item that says what something does not do.
+const NEGATIONS: &[&str] =
+    &["does not", "do not", "is not", "are not", "was not", "were not", "cannot", "not yet", "never", "lacks", "missing"];
+
+/// Signs of a heading above what is done.
+pub(super) const DONE: &[char] = &['✅', '✔', '✓', '☑'];
 
 /// Words of a line that says that what remains is to stay.
 const KEPT: &[&str] = &[
@@ -185,9 +200,9 @@ pub(in crate::extract) fn status(document: &str) -> &str {
 }
 
 fn read(answer: &str, with_sentences: bool) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let mut assumed: Vec<String> = Vec::new();
-    let (mut is_below, mut is_assumed, mut previous) = (false, false, String::new());
+    let mut points = Points::default();
+    let mut previous = String::new();
+    let (mut below, mut is_assumed, mut is_fresh) = (Below::Other, false, false);
     for line in text::prose_lines(answer) {
         if line.starts_with('|') {
             continue;
@@ -195,55 +210,143 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         let is_item = line.starts_with(['-', '*', '•', '+']) && !line.starts_with("**") || starts_with_number(line);
         let is_lead = text::plain(line).ends_with([':', '：']);
         if !is_item && (is_heading(line) || is_lead) {
-            is_below = leads_to_open(line);
+            below = Below::line(line);
             is_assumed = !with_sentences && is_of_assumptions(line);
-            previous = String::new();
+            is_fresh = line.starts_with('#');
+            (previous, points.parent) = (String::new(), String::new());
             continue;
         }
-        // A paragraph ends the list of an answer. In a document it may be all that stands below the heading.
-        is_below &= is_item || !with_sentences;
+        // A paragraph ends the list of an answer, unless it is all that stands below a heading. In a document it may be that, too.
+        let is_text = !is_item && is_fresh && !is_offered(line);
+        if !is_item && !is_text && with_sentences {
+            below = Below::Other;
+        }
+        is_fresh = false;
         let sentences = text::sentences(line);
         let Some(first) = sentences.first() else { continue };
-        if is_below {
+        if below.tells(line) {
             let point = sentences.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
             let point = if is_of_length(&point) { &point } else { first };
-            add(if is_assumed { &mut assumed } else { &mut all }, point, "");
+            points.add_item(point, starts_with_number(line), is_assumed);
         } else if with_sentences {
             for sentence in &sentences {
                 let lower = text::lower(sentence).replace('’', "'");
                 if waits(&lower) {
-                    add(&mut all, sentence, if is_pointer(&lower) { &previous } else { "" });
+                    points.add(sentence, if is_pointer(&lower) { &previous } else { "" }, false);
                 }
                 previous.clone_from(sentence);
             }
         }
+        if is_text && with_sentences {
+            below = Below::Other;
+        }
     }
-    if with_sentences {
-        let extra = all.len().saturating_sub(MAX_POINTS);
-        all.drain(..extra);
+    points.all(with_sentences)
+}
+
+/// What stands below a heading, or a line that leads to a list.
+#[derive(Clone, Copy)]
+enum Below {
+    /// What is open.
+    Open,
+    /// What the work does not do.
+    Limits,
+    /// Anything else.
+    Other,
+}
+
+impl Below {
+    fn line(line: &str) -> Self {
+        if line.contains(DONE) {
+            Below::Other
+        } else if leads_to_open(line) {
+            Below::Open
+        } else if text::contains_any(&line.to_lowercase(), LIMITS) {
+            Below::Limits
+        } else {
+            Below::Other
+        }
     }
-    all.extend(assumed);
-    all.truncate(MAX_POINTS);
-    all
+
+    /// Returns whether an item that stands there is open.
+    fn tells(self, item: &str) -> bool {
+        match self {
+            Below::Open => true,
+            Below::Limits => {
+                let lower = item.to_lowercase().replace('’', "'");
+                lower.contains("n't ") || text::contains_any_words(&lower, NEGATIONS)
+            }
+            Below::Other => false,
+        }
+    }
+}
+
+/// The points that were found so far.
+#[derive(Default)]
+struct Points {
+    found: Vec<String>,
+    /// What is only assumed.
+    assumed: Vec<String>,
+    /// The numbered item that leads to the items below it. May be empty.
+    parent: String,
+}
+
+impl Points {
+    /// Adds an item of a list, with the numbered item that leads to it.
+    fn add_item(&mut self, item: &str, is_numbered: bool, is_assumed: bool) {
+        if is_numbered {
+            self.parent = if item.ends_with([':', '：']) { item.to_owned() } else { String::new() };
+        }
+        if is_numbered || self.parent.is_empty() {
+            self.add(item, "", is_assumed);
+            return;
+        }
+        let all = if is_assumed { &mut self.assumed } else { &mut self.found };
+        match all.last_mut().filter(|last| last.starts_with(self.parent.as_str())) {
+            Some(last) if last.chars().count() + item.chars().count() < POINT_CHARS.end => {
+                *last = format!("{last}; {item}");
+            }
+            Some(_) => {}
+            None => all.push(format!("{} {item}", self.parent)),
+        }
+    }
+
+    fn add(&mut self, point: &str, subject: &str, is_assumed: bool) {
+        // What the agent was waiting for when it ended is open.
+        const WAITING: [&str; 7] =
+            ["Waiting on ", "Waiting for ", "I'll hold", "I will hold", "I'll wait", "I will wait", "Holding off"];
+        let all = if is_assumed { &mut self.assumed } else { &mut self.found };
+        let point = point.strip_prefix("[ ] ").unwrap_or(point);
+        let says = !is_narration(point) || WAITING.iter().any(|opening| point.starts_with(opening));
+        let is_told = is_of_length(point) && !point.ends_with([':', '：']) && says;
+        if is_told && !all.iter().any(|known| known.contains(point)) {
+            let has_room = !subject.is_empty() && subject.chars().count() <= MAX_SUBJECT_CHARS;
+            all.push(if has_room { format!("{subject} {point}") } else { point.to_owned() });
+        }
+    }
+
+    /// Returns the points, what is only assumed last. Of an answer the last ones are kept, and of a document the first.
+    fn all(mut self, is_answer: bool) -> Vec<String> {
+        if is_answer {
+            let extra = self.found.len().saturating_sub(MAX_POINTS);
+            self.found.drain(..extra);
+        }
+        self.found.extend(self.assumed);
+        self.found.truncate(MAX_POINTS);
+        self.found
+    }
+}
+
+/// Returns whether a paragraph offers something, or says that there is nothing.
+fn is_offered(line: &str) -> bool {
+    let lower = text::plain(line).to_lowercase();
+    signs::is_offer(&lower) || ["you can", "you may", "none", "nothing", "no "].iter().any(|it| lower.starts_with(it))
 }
 
 /// Returns whether a heading stands above what nobody has checked.
 fn is_of_assumptions(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     text::contains_any(&lower, &["assum", "not verified", "unverified", "검증되지", "가정", "未確認", "未验证"])
-}
-
-fn add(all: &mut Vec<String>, point: &str, subject: &str) {
-    // What the agent was waiting for when it ended is open.
-    const WAITING: [&str; 7] =
-        ["Waiting on ", "Waiting for ", "I'll hold", "I will hold", "I'll wait", "I will wait", "Holding off"];
-    let point = point.strip_prefix("[ ] ").unwrap_or(point);
-    let says = !is_narration(point) || WAITING.iter().any(|opening| point.starts_with(opening));
-    let is_told = is_of_length(point) && !point.ends_with([':', '：']) && says;
-    if is_told && !all.iter().any(|known| known.contains(point)) {
-        let has_room = !subject.is_empty() && subject.chars().count() <= MAX_SUBJECT_CHARS;
-        all.push(if has_room { format!("{subject} {point}") } else { point.to_owned() });
-    }
 }
 
 /// Returns whether a point is neither too short to name something nor a paragraph.
@@ -295,6 +398,24 @@ mod tests {
         for said in ["The till is waiting for your key of the drawer.", "CI of the till is still running on the branch."] {
             assert_eq!(open_points(said), [said]);
         }
+    }
+
+    #[test]
+    fn what_is_below_a_heading_of_done_work_or_only_explains_it_is_not_open() {
+        assert!(open_points("### ✅ Remaining slips\n- `till.rs`: the slip names the shop of the till").is_empty());
+        let caveats = "Two caveats:\n- The sum is rounded, so it may be a cent more\n- The slip does not name the shop";
+        assert_eq!(open_points(caveats), ["The slip does not name the shop"]);
+        assert!(open_points("Once it is printed, you should see the total on the slip of the shop.").is_empty());
+        assert_eq!(open_points("You should order paper for the till soon.").len(), 1);
+    }
+
+    #[test]
+    fn the_steps_that_are_left_to_the_user() {
+        let setup = "**Required setup (manual steps):**\n1. Order the paper of the till\n2. Tell the till its names:\n   - `SHOP`\n   - `TOWN`\n";
+        assert_eq!(open_points(setup), ["Order the paper of the till", "Tell the till its names: `SHOP`; `TOWN`"]);
+        let left = "### What's left\n\n**The drawer.** Somebody has to open it by hand.\n\nAll tests pass.";
+        assert_eq!(open_points(left), ["The drawer. Somebody has to open it by hand."]);
+        assert!(open_points("### Next steps\n\nYou can print the slips whenever you like.").is_empty());
     }
 
     #[test]

@@ -53,6 +53,16 @@ fn an_answer_admits_what_it_did_not_check() {
     assert_eq!(admissions("반올림은 브라우저에서 확인하지 못했습니다.").len(), 1);
 }
 
+#[test]
+fn checks_that_the_agent_did_not_make() {
+    for said in ["It compiles, but I haven't run the till in the shop.", "The tests of the drawer were not run."] {
+        assert_eq!(admissions(said), [said]);
+    }
+    for said in ["The slip was not run through the till.", "I haven't changed the till of the shop."] {
+        assert!(admissions(said).is_empty(), "{said}");
+    }
+}
+
 proptest! {
     #[test]
     fn never_panics(text in any::<String>()) {

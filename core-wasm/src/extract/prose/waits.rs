@@ -136,7 +136,8 @@ pub(super) fn waits(lower: &str) -> bool {
         || lower.starts_with("say the word")
         || text::contains_any(lower, &["if you need", "if you ever need", ", but now ", "instead of waiting"])
         || text::contains_any(lower, COURTESIES)
-        || is_case(lower);
+        || is_case(lower)
+        || is_expected(lower);
     let said = without_quotations(lower);
     !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(&said, WAITS) && !is_of_program(&said)
 }
@@ -180,6 +181,17 @@ fn is_of_program(lower: &str) -> bool {
     let others = || WAITS.iter().filter(|sign| !RUNS.contains(sign)).any(|sign| text::contains_any_words(lower, &[*sign]));
     let opens = || ["waiting", "still"].iter().any(|word| text::starts_with_words(lower, word));
     text::contains_any_words(lower, &RUNS) && !text::contains_any_words(lower, &OF_WORK) && !opens() && !others()
+}
+
+/// Returns whether a sentence in lower case says what somebody will notice and not what there is to do: "you should see the total".
+fn is_expected(lower: &str) -> bool {
+    const NOTICES: [&str; 8] = ["see", "notice", "find", "get", "be", "expect", "hear", "observe"];
+    let after = |(_, rest): (&str, &str)| {
+        let mut words =
+            rest.split_whitespace().skip_while(|word| matches!(*word, "now" | "also" | "then" | "still" | "only"));
+        words.next().is_some_and(|word| NOTICES.contains(&word))
+    };
+    lower.split_once("you should ").is_some_and(after)
 }
 
 /// Returns a sentence without what stands between corner brackets: those are other words.

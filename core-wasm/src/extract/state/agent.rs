@@ -287,6 +287,7 @@ impl State {
             if turn.edited || open.is_some() {
                 self.cause_open = open.unwrap_or_default();
             }
+            self.expected = prose::expected_deployment(&turn.answer).unwrap_or(std::mem::take(&mut self.expected));
             self.stopped_at = turn.stopped_at();
             if prose::checked(&turn.answer).is_some() || standing::says_clean(&turn.answer) {
                 self.failures.checks_reported_passing();

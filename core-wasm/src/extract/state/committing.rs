@@ -140,18 +140,20 @@ impl State {
     /// Returns in a few words whether the changes of these files were committed. Empty if there is nothing to say. A session that ends at a
     /// commit may have made it.
     pub(in crate::extract) fn commit_state(&self, files: &[&str]) -> String {
-        let is_begun = self
-            .pending_uses
-            .of_turn(self.turns)
-            .any(|tool_use| tool_use.tool == Tool::Shell && commits::is_tried(&tool_use.what));
         let labels = self.labels();
-        if !is_begun || !files.iter().any(|file| self.undone.is_to_commit(file)) {
+        if !self.has_begun_commit() || !files.iter().any(|file| self.undone.is_to_commit(file)) {
             self.undone.commit_state(files, labels)
         } else if self.undone.push() == Push::Missing {
             format!("{}; {}", labels.not_pushed, labels.commit_begun)
         } else {
             labels.commit_begun.to_owned()
         }
+    }
+
+    /// Returns whether a commit was begun as the session ended.
+    pub(super) fn has_begun_commit(&self) -> bool {
+        let is_commit = |tool_use: &ToolUse| tool_use.tool == Tool::Shell && commits::is_tried(&tool_use.what);
+        self.pending_uses.of_turn(self.turns).any(is_commit)
     }
 
     /// Returns how many commits the session made that are still there.

@@ -223,10 +223,11 @@ impl State {
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
     pub(super) fn project_changed(&mut self, file: &str) {
         self.recap.file_edited();
+        self.edited_on.clone_from(&self.branch);
         self.undone.file_changed(file);
         self.changed_meanwhile();
         if !is_document(file) {
-            self.evidence.file_changed(is_code(file), !is_configuration(file));
+            self.evidence.file_changed(file, is_code(file), !is_configuration(file));
         }
     }
 

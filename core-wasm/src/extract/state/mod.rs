@@ -94,6 +94,8 @@ pub(super) struct State {
     pub(super) branch: String,
     /// The branch of the latest commit, as git printed it. May be empty.
     pub(super) commit_branch: String,
+    /// The branch of the folder when a file was changed last. May be empty.
+    pub(super) edited_on: String,
     pub(super) turn: Turn,
     queue: Vec<String>,
     /// Whether the next prompt comes from the queue.
@@ -153,6 +155,8 @@ pub(super) struct State {
     pub(super) admissions: Vec<String>,
     /// What the agent said of a failure whose cause is still to be found. May be empty.
     pub(super) cause_open: String,
+    /// What the agent said of a deployment that was under way. May be empty, and holds while nobody looked at it.
+    pub(super) expected: String,
     pub(super) open_question: String,
     /// What the agent was at when the latest turn ended without an answer. May be empty.
     pub(super) stopped_at: String,
@@ -330,6 +334,9 @@ impl State {
         }
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
+        if end.has_begun_commit() {
+            end.undone.begun();
+        }
         if vanished.has_any() {
             // What was missing and is there now is wrong. What was said of things that are gone stays for the search.
             end.results.retain(|said, turn| !vanished.supplies(said, turn), |said| vanished.has_standing(said), false);

@@ -226,7 +226,8 @@ impl State {
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
             let names_files = class == commands::Class::Test && commands::targets(command).into_iter().any(is_not_all_tests);
-            self.tests_counted(counts, names_files || commands::runs_tests(command) == Some(true));
+            let is_of_some = names_files || commands::runs_tests(command) == Some(true) || commands::filters_tests(output);
+            self.tests_counted(counts, is_of_some);
         } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
             // What failed before is not the last run any more.
             self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);

@@ -160,7 +160,7 @@ impl Undone {
     /// Records a command line that was run, and what it printed, before its commits are recorded.
     pub(super) fn command_ran(&mut self, command: &str, output: &str) {
         let names = commands::whole_checks(command);
-        self.runs.retain(|(name, _)| !names.contains(&name.as_str()));
+        self.runs.retain(|(name, planned)| !names.contains(&name.as_str()) && !planned::compiles_too(planned, command));
         self.refused_runs.retain(|refused| !commands::same_purpose(refused, command));
         // What git refused changed nothing.
         let is_refused = output.contains("cannot rebase: You have");

@@ -1,0 +1,60 @@
+//! One check of a session: what its runs said, what it is for, and which files it is about.
+
+use serde::{Deserialize, Serialize};
+
+/// Scripts that run all checks.
+pub(super) const OF_ALL: [&str; 3] = ["verify", "check", "ci"];
+
+/// What the runs of one check said since a change of a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a check")]
+pub(super) struct Check {
+    pub name: String,
+    pub passed: bool,
+    pub failed: bool,
+    /// Whether files were changed since the last run.
+    pub is_old: bool,
+    /// Whether code is among them.
+    pub is_of_older_code: bool,
+}
+
+impl Check {
+    /// Returns whether the check may say something else after a change of this file. A Rust compiler does not read Python.
+    pub(super) fn reads(&self, file: &str) -> bool {
+        let ends: &[&str] = match self.name.as_str() {
+            "cargo check" | "clippy" => &["rs", "toml", "lock"],
+            "vet" | "golangci-lint" => &["go", "mod", "sum", "yml", "yaml"],
+            "mypy" | "pyright" | "ruff" => &["py", "pyi", "toml", "cfg", "ini"],
+            _ => return true,
+        };
+        file.rsplit_once('.').is_none_or(|(_, end)| ends.contains(&end))
+    }
+}
+
+/// Returns whether a check of that name runs the tests.
+pub(super) fn runs_all(name: &str) -> bool {
+    name.starts_with("test") || OF_ALL.contains(&name)
+}
+
+/// Returns what a check is for: linters and type checkers have many names.
+pub(super) fn purpose(name: &str) -> &str {
+    match name {
+        "golangci-lint" | "eslint" | "biome" | "ruff" | "oxlint" | "clippy" => "lint",
+        "tsc" | "type-check" | "mypy" | "pyright" => "typecheck",
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_reads_files_of_its_language() {
+        let check = |name: &str| Check { name: name.to_owned(), ..Check::default() };
+        assert!(check("clippy").reads("src/till.rs") && check("clippy").reads("Cargo.toml"));
+        assert!(!check("clippy").reads("shop/till.py") && !check("vet").reads("web/till.ts"));
+        assert!(check("build").reads("shop/till.py") && check("clippy").reads(""));
+    }
+}
