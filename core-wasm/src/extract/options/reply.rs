@@ -114,7 +114,7 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
         return None;
     }
     let lower = said.to_lowercase().replace(['’', '\''], "");
-    if human::speaks_of_recording(&lower) || !narrows(&lower) {
+    if human::speaks_of_recording(&lower) || human::only_wants_to_see(&lower) || !narrows(&lower) {
         return None;
     }
     let asked = told_with_answer(&question(answer)?, answer)?;

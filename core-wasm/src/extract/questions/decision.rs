@@ -3,6 +3,7 @@
 use super::Question;
 use super::reading::NO_ANSWER;
 use super::short::MAX_DECISION_CHARS;
+use crate::extract::human;
 use crate::extract::prose;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
@@ -61,6 +62,8 @@ impl Question {
                 || (is_short && text::contains_any(&lower, WIDE_LOOKS))
                 || (starts(LOOKS) && lower.chars().count() <= MAX_LOOK_CHARS)
                 || starts(THINKS)
+                || human::only_wants_to_see(&lower)
+                || typed(&lower).iter().all(|said| human::wonders(said))
                 || lower.contains("tell me why")
                 || NO_ANSWER.contains(&lower.as_str()))
     }
@@ -159,11 +162,11 @@ impl Question {
             && rejected.iter().all(|label| opens(label, CHANGES) && is_short(label))
     }
 
-    /// Returns the question with an answer in the user's own words without what that asks back, if it says something else, too.
+    /// Returns the question with an answer in the user's own words without what that asks back or leaves open, if it says something
+    /// else, too.
     pub(in crate::extract) fn stated(&self) -> Question {
-        let sentences = text::sentences(&self.answer);
-        let stated: Vec<&str> = sentences.iter().filter(|said| !said.ends_with(['?', '？'])).map(String::as_str).collect();
-        let stated = stated.join(" ");
+        let is_stated = |said: &String| !said.ends_with(['?', '？']) && !human::wonders(said);
+        let stated = typed(&self.answer).into_iter().filter(is_stated).collect::<Vec<_>>().join(" ");
         let is_own = self.chosen().is_empty() && stated.chars().count() >= MIN_STATED_CHARS;
         if is_own { Question { answer: stated, ..self.clone() } } else { self.clone() }
     }
@@ -244,6 +247,12 @@ impl Question {
         let is_next = prose::asks_to_go_on(&self.text) || self.text.to_lowercase().starts_with("ready ");
         is_next && self.chosen().is_empty() && self.answer.chars().count() >= MIN_ALONE_CHARS
     }
+}
+
+/// Returns the sentences of an answer that somebody typed, who may leave capitals out.
+fn typed(answer: &str) -> Vec<String> {
+    let sentences = text::sentences(answer);
+    sentences.iter().flat_map(|said| text::typed_sentences(said)).map(|said| said.trim().to_owned()).collect()
 }
 
 /// Returns whether an answer is what git prints of commits, which decides nothing.

@@ -15,6 +15,7 @@ use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
 use super::reasoned::is_reasoned_demand;
 use super::rule::{is_rule, is_undecided};
+use super::undecided::asks_for_ideas;
 use crate::text::{self, strip_apostrophes};
 
 /// The maximum length of a message whose sentences are taken as rulings, and of such a sentence, in characters.
@@ -159,6 +160,9 @@ pub(in crate::extract::human) const STEPS: &[&str] = &[
 /// Returns what a message of the user settles. Documents pasted in place of a message settle nothing.
 pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     if plan(message).is_some() || message.starts_with('/') || message.chars().count() > MAX_MESSAGE_CHARS {
+        return Vec::new();
+    }
+    if asks_for_ideas(message) {
         return Vec::new();
     }
     let own = own_words(message);
