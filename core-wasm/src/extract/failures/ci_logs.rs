@@ -144,7 +144,7 @@ fn diagnosis(said: &str) -> Option<String> {
             || lower.trim_end_matches('.').ends_with("expected")
             || (signs::is_of_others(&lower) && !is_flaky)
             || lower.starts_with("i see ");
-        has_subject && !is_open && !is_aside
+        has_subject && !is_open && !is_aside && !tells_deed_or_success(&lower)
     };
     let bare = |sentence: &str| {
         let sentence = prose::strip_interjection(sentence).replace("**", "");
@@ -159,6 +159,15 @@ fn diagnosis(said: &str) -> Option<String> {
     let both = sentences.get(at + 1).filter(|next| is_told(next)).map(|next| format!("{first} {next}"));
     both.filter(|both| DIAGNOSIS_CHARS.contains(&both.chars().count()))
         .or_else(|| Some(first).filter(|first| DIAGNOSIS_CHARS.contains(&first.chars().count())))
+}
+
+/// Returns whether a sentence in lower case tells what was done next, answers a question, or says that all is well: that is no cause.
+fn tells_deed_or_success(lower: &str) -> bool {
+    const OPENINGS: [&str; 9] =
+        ["re-triggered", "retriggered", "re-ran", "reran", "restarted", "pushed", "fixed", "committed", "to answer"];
+    let passes = text::contains_any_words(lower, &["passed", "succeeded", "successfully", "is green"]);
+    let fails = || text::contains_any_words(lower, &["but", "fail", "fails", "failed", "flaky", "flake", "not"]);
+    OPENINGS.iter().any(|words| text::starts_with_words(lower, words)) || (passes && !fails())
 }
 
 #[cfg(test)]
@@ -197,6 +206,8 @@ mod tests {
         logs.ran("gh run view 14 --log-failed", LOG, &LineRef::default());
         logs.agent_said("The same failures of `close.go` are on `main` too. That of `open.go` is pre-existing.");
         assert_eq!(told(&logs).len(), 1, "no cause");
+        logs.agent_said("Re-triggered the job of `close.go`. The check of `close.go` passed at the first attempt.");
+        assert_eq!(told(&logs).len(), 1, "no cause either");
         logs.file_changed("till/close.go");
         logs.agent_said("The drawer of `close.go` is closed at night now.");
         assert_eq!(told(&logs).len(), 1, "what was changed");

@@ -141,7 +141,8 @@ pub(super) fn answered(prompt: &str, answer: &str) -> Option<Resolution> {
     let asked = if is_put_off || refuses(&lower) {
         proposed_last(answer)?
     } else {
-        question(answer).filter(|question| takes_side(said, question)).and_then(|asked| told_with_answer(&asked, answer))?
+        let takes = |question: &String| takes_side(said, question) || names_side(said, question);
+        question(answer).filter(takes).and_then(|asked| told_with_answer(&asked, answer))?
     };
     Some(Resolution { what: format!("{asked} → {said}"), is_own: true, ..Resolution::default() })
 }
@@ -277,6 +278,22 @@ fn takes_side(said: &str, question: &str) -> bool {
     said.split_whitespace().count() >= MIN_REASON_WORDS && (takes(one, other) || takes(other, one))
 }
 
+/// Returns whether a short answer says only words of one of the two ways that a question leaves, and none that is the other's alone:
+/// "all twelve" to "five slips, or all twelve of them?"
+fn names_side(said: &str, question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let Some((one, other)) = lower.rsplit_once(" or ") else { return false };
+    let (words, one, other) = (text::features(said), text::features(one), text::features(other));
+    let is_of = |side: &text::Features, rest: &text::Features| words.is_subset(side) && words.is_disjoint(rest);
+    // To do all that is offered is the next step.
+    let is_next = text::contains_any_words(&lower, &["want me", "should i", "shall i"]) && (prose::takes_all(said) || text::starts_with_words(&said.to_lowercase(), "all"));
+    let is_short = said.split_whitespace().count() <= MAX_SIDE_WORDS && !is_next;
+    is_short && !words.is_empty() && !human::is_consent(said) && (is_of(&one, &other) || is_of(&other, &one))
+}
+
+/// How many words an answer has at most that only names one of two ways.
+const MAX_SIDE_WORDS: usize = 5;
+
 /// Returns whether a text in lower case begins as an answer and narrows what it answers.
 fn narrows(lower: &str) -> bool {
     OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening)) && leaves_out(lower)
@@ -364,6 +381,17 @@ mod tests {
             "make it so that later slips print too",
             "let's look at it later, first tell me what this is",
         ] {
+            assert_eq!(told(other, answer), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn one_of_two_ways_is_named_in_a_few_words() {
+        let answer = "The tills ring.\n\nDo you want five slips on a page, or all twelve slips and no page for the total?";
+        for said in ["all twelve", "five", "five slips on a page"] {
+            assert!(told(said, answer).is_some_and(|told| told.ends_with(&format!("→ {said}"))), "{said}");
+        }
+        for other in ["slips", "yes", "all five and twelve", "the drawer", "all twelve?"] {
             assert_eq!(told(other, answer), None, "{other}");
         }
     }

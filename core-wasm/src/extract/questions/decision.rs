@@ -45,6 +45,7 @@ impl Question {
             && !is_log_of_commits(answer)
             && !answer.ends_with(['?', '？'])
             && !self.answers_elsewhere()
+            && !self.puts_off()
             && !puts_off.iter().any(|word| lower.starts_with(word))
     }
 
@@ -66,6 +67,22 @@ impl Question {
                 || typed(&lower).iter().all(|said| human::wonders(said))
                 || lower.contains("tell me why")
                 || NO_ANSWER.contains(&lower.as_str()))
+    }
+
+    /// Returns whether an answer in the user's own words wants something else done first, and leaves for then what was asked. A question
+    /// of what comes first is answered by that.
+    fn puts_off(&self) -> bool {
+        let lower = text::strip_apostrophes(&self.answer);
+        let is_first = lower.trim_end_matches(['.', '!', ' ']).ends_with(" first")
+            || text::contains_any_words(&lower, &["first then", "first, then", "first and then"]);
+        let leads = ["lets", "let us", "focus on", "just focus", "work on", "do the", "we can do"];
+        let is_of_order =
+            text::contains_any_words(&self.text.to_lowercase(), &["first", "order", "start", "begin", "next", "priority"]);
+        self.chosen().is_empty()
+            && is_first
+            && !is_of_order
+            && leads.iter().any(|lead| text::starts_with_words(&lower, lead))
+            && lower.chars().count() <= MAX_LOOK_CHARS
     }
 
     /// Returns whether the question is about the conversation itself.
@@ -294,6 +311,11 @@ mod tests {
     fn what_decides_nothing() {
         let mut questions = asked();
         for answer in [
+            "lets just work on the drawer first",
+            "focus on the drawer first then get to that",
+            "just show me the three of them",
+            "idk",
+            "i feel like theres more than one way to see a cart",
             "check the justfile",
             "look into the store's docs",
             "I thought it was one file already",
@@ -307,6 +329,8 @@ mod tests {
         for answer in [
             "SQLite",
             "one file below the home folder",
+            "write the slip first, then the cart",
+            "idk what a store is. i just want one file for all of it",
             "see to it that both work, with SQLite as the default for all new carts",
             "pin the dependencies of the cart",
         ] {
