@@ -194,7 +194,8 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
         return None;
     }
     let lower = text::lower(sentence);
-    if is_step(&lower) || is_stray(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
+    let is_past = text::contains_words(&lower, "at first") && !lower.contains("at first glance");
+    if is_past || is_step(&lower) || is_stray(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
         return None;
     }
     let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
