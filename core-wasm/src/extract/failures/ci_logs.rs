@@ -140,10 +140,11 @@ fn diagnosis(said: &str) -> Option<String> {
         let has_subject = !statement::names(sentence).is_empty() || sentence.contains('`') || is_flaky;
         let is_open = sentence.ends_with(['?', '？', ':', '：']) || prose::is_narration(sentence) || signs::is_guess(&lower);
         // What is as it should be, or only stands in the log, is no cause.
-        let is_aside = text::contains_any_words(&lower, &["pass now", "passes now", "let me", "i'll", "suggests", "separate problem"])
-            || lower.trim_end_matches('.').ends_with("expected")
-            || (signs::is_of_others(&lower) && !is_flaky)
-            || lower.starts_with("i see ");
+        let is_aside =
+            text::contains_any_words(&lower, &["pass now", "passes now", "let me", "i'll", "suggests", "separate problem"])
+                || lower.trim_end_matches('.').ends_with("expected")
+                || (signs::is_of_others(&lower) && !is_flaky)
+                || lower.starts_with("i see ");
         has_subject && !is_open && !is_aside && !tells_deed_or_success(&lower)
     };
     let bare = |sentence: &str| {

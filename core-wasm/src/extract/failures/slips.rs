@@ -65,3 +65,16 @@ fn is_throwaway(command: &str) -> bool {
         class != Class::Commit && text::contains_any(command, &["for ", "while ", "until "]) && command.contains("done");
     class == Class::Inspect || (class == Class::Other && (inline || is_passing)) || loops
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_usual_command_mends_the_state_of_a_copy() {
+        let refused = "error: failed to push some refs to 'shop'";
+        assert!(is_state_of_copy("git push", refused, "`git pull --rebase && git push`"));
+        assert!(!is_state_of_copy("git push", refused, "`git push --no-verify`"), "a hook refused it");
+        assert!(!is_state_of_copy("gh pr create", refused, "`git push -u origin till`"));
+    }
+}

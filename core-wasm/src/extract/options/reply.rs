@@ -283,12 +283,19 @@ fn takes_side(said: &str, question: &str) -> bool {
 fn names_side(said: &str, question: &str) -> bool {
     let lower = question.to_lowercase();
     let Some((one, other)) = lower.rsplit_once(" or ") else { return false };
-    let (words, one, other) = (text::features(said), text::features(one), text::features(other));
-    let is_of = |side: &text::Features, rest: &text::Features| words.is_subset(side) && words.is_disjoint(rest);
+    let said = said.to_lowercase();
+    let is_mark = |c: char| !c.is_alphanumeric();
+    let words = |text: &str| text.split(is_mark).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let of_side = |side: &str| {
+        let side = words(side);
+        words(&said).iter().all(|word| side.contains(word))
+    };
+    let is_one_sided = of_side(one) != of_side(other) && !text::features(&said).is_empty();
     // To do all that is offered is the next step.
-    let is_next = text::contains_any_words(&lower, &["want me", "should i", "shall i"]) && (prose::takes_all(said) || text::starts_with_words(&said.to_lowercase(), "all"));
+    let is_next = text::contains_any_words(&lower, &["want me", "should i", "shall i"])
+        && (prose::takes_all(&said) || text::starts_with_words(&said, "all"));
     let is_short = said.split_whitespace().count() <= MAX_SIDE_WORDS && !is_next;
-    is_short && !words.is_empty() && !human::is_consent(said) && (is_of(&one, &other) || is_of(&other, &one))
+    is_short && is_one_sided && !human::is_consent(&said)
 }
 
 /// How many words an answer has at most that only names one of two ways.

@@ -304,8 +304,11 @@ fn is_inventory(lower: &str) -> bool {
 /// drawer", "the big one — it rings twice".
 fn is_of_list(bare: &str) -> bool {
     let points = || {
-        let rest = bare.strip_prefix("the ").and_then(|rest| rest.split_once(" one")).filter(|(kind, _)| !kind.contains(' '));
-        rest.is_some_and(|(_, rest)| rest.starts_with([':', '：', ',']) || [" —", " –", " -"].iter().any(|it| rest.starts_with(it)))
+        let rest =
+            bare.strip_prefix("the ").and_then(|rest| rest.split_once(" one")).filter(|(kind, _)| !kind.contains(' '));
+        rest.is_some_and(|(_, rest)| {
+            rest.starts_with([':', '：', ',']) || [" —", " –", " -"].iter().any(|it| rest.starts_with(it))
+        })
     };
     bare.starts_with(['✗', '❌', '✘']) || points()
 }

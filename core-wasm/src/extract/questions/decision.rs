@@ -330,7 +330,7 @@ mod tests {
             "SQLite",
             "one file below the home folder",
             "write the slip first, then the cart",
-            "idk what a store is. i just want one file for all of it",
+            "idk what a store does. i just want one file for all of it",
             "see to it that both work, with SQLite as the default for all new carts",
             "pin the dependencies of the cart",
         ] {

@@ -173,7 +173,8 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     for (at, sentence) in sentences.iter().enumerate() {
         // A comment of code was pasted.
         let reasoned = || (is_reasoned_demand(sentence) && !is_correction(sentence) && !is_rule(sentence)).then_some(false);
-        let Some(asks) = rules(sentence).or_else(reasoned).filter(|_| !sentence.starts_with("//")) else { continue };
+        let is_ruling = !sentence.starts_with("//") && !is_vague(sentence);
+        let Some(asks) = rules(sentence).or_else(reasoned).filter(|_| is_ruling) else { continue };
         let behind = sentence.split_once(['?', '？']).map_or("", |(_, behind)| behind);
         let next = sentences.get(at + 1).copied().unwrap_or_default();
         if asks && (doubts_question(behind) || doubts_question(next)) {
@@ -218,6 +219,11 @@ pub(in crate::extract) fn asks_to_stay(said: &str) -> bool {
         || text::contains_any_words(&lower, LIMITS)
         || text::contains_any_words(&lower, &REASONS);
     holds && !text::contains_any_words(&lower, &WISHES)
+}
+
+/// Returns whether a sentence leaves open how something is to be: "it should say that it is lost or something like that".
+fn is_vague(sentence: &str) -> bool {
+    text::contains_any_words(&sentence.to_lowercase(), &["something like that", "or something", "or whatever"])
 }
 
 /// Returns whether a sentence quotes something, or names it by its form.
@@ -316,6 +322,16 @@ mod tests {
             "even if one line is the same we should go on, or?",
         ] {
             assert!(rulings(said).first().is_some_and(|it| it.asks), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_vague_wish_rules_nothing() {
+        for said in [
+            "I think it should not ring, it should tell you that the slip is lost or something like that",
+            "we should keep the cart in a box or something",
+        ] {
+            assert!(rulings(said).is_empty(), "{said}");
         }
     }
 
