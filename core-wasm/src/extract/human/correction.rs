@@ -433,7 +433,7 @@ fn forbids(lower: &str) -> bool {
             is_whole && (PERSONS.contains(&word) || (opens && ban.starts_with('d')))
         })
     };
-    BANS.iter().any(|ban| bans(&ban))
+    BANS.iter().any(bans)
 }
 
 /// Returns whether a correction holds work back only until later: "don't change the till yet". Once the work is done it is over.

@@ -399,7 +399,7 @@ mod tests {
             assert!(told(said, answer).is_some_and(|told| told.ends_with(&format!("→ {said}"))), "{said}");
         }
         for other in ["slips", "yes", "all five and twelve", "the drawer", "all twelve?"] {
-            assert_eq!(told(other, answer), None, "{other}");
+            assert!(!told(other, answer).is_some_and(|told| told.contains('→')), "{other}");
         }
     }
 
