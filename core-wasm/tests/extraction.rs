@@ -1975,7 +1975,7 @@ fn what_was_done_outside_of_the_files_is_the_outcome_too() {
 }
 
 #[test]
-fn only_the_latest_findings_are_kept() {
+fn all_findings_are_kept() {
     let mut script = Script::default();
     for (asked, found) in [
         ("Who opens the drawer?", "`openDrawer()` in `src/drawer.ts` opens it whenever the till asks the server for coins."),
@@ -1991,13 +1991,13 @@ fn only_the_latest_findings_are_kept() {
         .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
         .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.");
     let outcome = script.outcome();
-    assert_eq!(attribute(&outcome, "found"), "0 1 2");
+    assert_eq!(attribute(&outcome, "found"), "0 1 2 3 4");
     assert!(
         outcome.notes.attributes.iter().all(|(name, _)| name != "found-before-work"),
         "the work was about something else"
     );
     let done = outcome.notes.done;
-    assert!(done[0].contains("`readScale()`") && done[2].contains("`isDark()`"), "{done:?}");
+    assert!(done[0].contains("`openDrawer()`") && done[4].contains("`isDark()`"), "{done:?}");
 }
 
 #[test]
@@ -2232,7 +2232,7 @@ fn what_the_user_asks_to_be_so_is_decided_once_the_agent_does_so() {
 }
 
 #[test]
-fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
+fn requests_after_the_first_are_told() {
     let mut script = Script::default();
     script.human("Draw the front of the shop in green.").edit("/home/u/proj/cart.ts", "a", "b").agent("Done.");
     for (asked, file) in [
@@ -2252,8 +2252,8 @@ fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
     assert_eq!(attribute(&outcome, "later-request"), "Write the shipping address below the list of carts");
     let more: Vec<&str> = attribute(&outcome, "more-requests").lines().collect();
     assert_eq!(more[0], "Add a short form of the option for the invoices");
-    assert_eq!(more.last(), Some(&"Show the weight of each cart in their list, too"), "{more:?}");
-    assert!(!more.iter().any(|asked| asked.contains("tax table")), "nothing was changed: {more:?}");
+    assert_eq!(more.last(), Some(&"Write the shipping address below the list of carts"), "{more:?}");
+    assert!(more.iter().any(|asked| asked.contains("tax table")), "{more:?}");
 }
 
 #[test]

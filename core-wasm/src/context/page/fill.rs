@@ -79,8 +79,7 @@ impl Page {
             short.text = clean::relative_paths(&short.text, &self.root);
         }
         entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
-        let is_plain = || !entry.text.contains(" (") || line::LANGUAGES.into_iter().any(|it| names_subject(&entry.text, it));
-        let may_repeat = kind == SectionKind::Decisions || (entry.is_correction && is_plain());
+        let may_repeat = kind == SectionKind::Decisions || (entry.is_correction && !tells_answer(&entry.text));
         if may_repeat && self.merge_asked(&entry) {
             return;
         }
@@ -192,8 +191,7 @@ impl Page {
             return false;
         }
         // What it is about, in parentheses, was asked in other requests.
-        let said = entry.text.split_once(" (").map_or(&*entry.text, |(said, _)| said);
-        let words = text::features(said);
+        let words = text::features(without_subject(&entry.text));
         if words.len() < MIN_ASKED_WORDS {
             return false;
         }
@@ -223,9 +221,19 @@ impl Page {
     }
 }
 
-/// Returns whether the first parenthesis of a correction names what it is about. Another one says what was refused, or is part of it.
-fn names_subject(said: &str, language: text::Language) -> bool {
-    said.split_once(" (").is_some_and(|(_, rest)| rest.starts_with(&format!("{}:", labels::labels(language).about)))
+/// Returns a text without what it is about, in parentheses at its end. The user's own parentheses stay.
+fn without_subject(said: &str) -> &str {
+    let opening = |language| format!(" ({}: ", labels::labels(language).about);
+    let at = line::LANGUAGES.into_iter().filter_map(|language| said.find(&opening(language))).min();
+    at.map_or(said, |at| &said[..at])
+}
+
+/// Returns whether a correction says more than the user's words: what was refused with them, or how the agent understood them.
+fn tells_answer(said: &str) -> bool {
+    line::LANGUAGES.map(labels::labels).into_iter().any(|labels| {
+        let refused = labels.refused.split("{}").next().unwrap_or_default();
+        [refused, labels.understood].iter().any(|words| said.contains(&format!(" ({words}")))
+    })
 }
 
 #[cfg(test)]
@@ -244,6 +252,7 @@ mod tests {
         };
         let told = |decision: &str| told_in(SectionKind::Decisions, decision);
         assert!(!told("ok, ring the night till twice instead of once (About: the slips of the day before)"));
+        assert!(!told("ring the (night) till twice instead of once (About: the slips of the day before)"));
         assert!(told("Ring the night till twice (rejected: Ring it once)"));
         assert!(told("The drawer of the shop opens when it rings"));
         assert!(told("How often? → Ring the night till twice"));

@@ -50,7 +50,7 @@ pub(crate) enum Reason {
     SearchPath,
     /// The tool does not know which repository is meant.
     Repository,
-    /// Git does not go on while files are changed. The name is git's subcommand.
+    /// Git did not go on while files were changed. Nothing makes it any more; states that were saved may have it.
     Unstaged,
     /// A hook refused the program. The name is the program's.
     Hook,
@@ -243,14 +243,6 @@ fn of_line(command: &str, all: &[&str], line: &str) -> Option<Complaint> {
     if line.contains("none of the git remotes configured for this repository point to a known GitHub host") {
         let segment = all.iter().find(|segment| own_program(segment) == "gh")?;
         return found(Reason::Repository, "gh", segment);
-    }
-    let refuses = ["error: cannot pull", "error: cannot rebase", "error: Your local changes"];
-    let names_changes = ["unstaged changes", "uncommitted changes", "local changes"];
-    if refuses.iter().any(|sign| line.starts_with(sign)) && text::contains_any(line, &names_changes) {
-        let verb = |segment: &str| own_words(segment).get(1).copied().unwrap_or_default().to_owned();
-        let moves = |verb: &str| matches!(verb, "pull" | "rebase" | "merge" | "checkout" | "switch");
-        let segment = all.iter().find(|segment| own_program(segment) == "git" && moves(&verb(segment)))?;
-        return found(Reason::Unstaged, &verb(segment), segment);
     }
     None
 }

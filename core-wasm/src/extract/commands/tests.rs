@@ -358,13 +358,6 @@ fn complaints_are_found_whatever_the_status() {
             "grep -r a --include=*.py",
         ),
         ("path=a; wc $path", "zsh:1: command not found: wc", Reason::SearchPath, "wc", "wc $path"),
-        (
-            "git pull --ff-only\ngit status",
-            "error: cannot pull with rebase: You have unstaged changes.",
-            Reason::Unstaged,
-            "pull",
-            "git pull --ff-only",
-        ),
     ] {
         let found = complains(command, output, false);
         assert_eq!(found, Some((reason, name.to_owned(), segment.to_owned())), "{command}");

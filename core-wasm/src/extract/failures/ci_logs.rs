@@ -140,11 +140,12 @@ fn diagnosis(said: &str) -> Option<String> {
         let has_subject = !statement::names(sentence).is_empty() || sentence.contains('`') || is_flaky;
         let is_open = sentence.ends_with(['?', '？', ':', '：']) || prose::is_narration(sentence) || signs::is_guess(&lower);
         // What is as it should be, or only stands in the log, is no cause.
-        let is_aside = text::contains_any_words(&lower, &["pass now", "passes now", "let me", "i'll", "suggests"])
-            || lower.trim_end_matches('.').ends_with("expected")
-            || (signs::is_of_others(&lower) && !is_flaky)
-            || lower.starts_with("i see ");
-        has_subject && !is_open && !is_aside
+        let is_aside =
+            text::contains_any_words(&lower, &["pass now", "passes now", "let me", "i'll", "suggests", "separate problem"])
+                || lower.trim_end_matches('.').ends_with("expected")
+                || (signs::is_of_others(&lower) && !is_flaky)
+                || lower.starts_with("i see ");
+        has_subject && !is_open && !is_aside && !tells_deed_or_success(&lower)
     };
     let bare = |sentence: &str| {
         let sentence = prose::strip_interjection(sentence).replace("**", "");
@@ -159,6 +160,15 @@ fn diagnosis(said: &str) -> Option<String> {
     let both = sentences.get(at + 1).filter(|next| is_told(next)).map(|next| format!("{first} {next}"));
     both.filter(|both| DIAGNOSIS_CHARS.contains(&both.chars().count()))
         .or_else(|| Some(first).filter(|first| DIAGNOSIS_CHARS.contains(&first.chars().count())))
+}
+
+/// Returns whether a sentence in lower case tells what was done next, answers a question, or says that all is well: that is no cause.
+fn tells_deed_or_success(lower: &str) -> bool {
+    const OPENINGS: [&str; 9] =
+        ["re-triggered", "retriggered", "re-ran", "reran", "restarted", "pushed", "fixed", "committed", "to answer"];
+    let passes = text::contains_any_words(lower, &["passed", "succeeded", "successfully", "is green"]);
+    let fails = || text::contains_any_words(lower, &["but", "fail", "fails", "failed", "flaky", "flake", "not"]);
+    OPENINGS.iter().any(|words| text::starts_with_words(lower, words)) || (passes && !fails())
 }
 
 #[cfg(test)]
@@ -197,6 +207,8 @@ mod tests {
         logs.ran("gh run view 14 --log-failed", LOG, &LineRef::default());
         logs.agent_said("The same failures of `close.go` are on `main` too. That of `open.go` is pre-existing.");
         assert_eq!(told(&logs).len(), 1, "no cause");
+        logs.agent_said("Re-triggered the job of `close.go`. The check of `close.go` passed at the first attempt.");
+        assert_eq!(told(&logs).len(), 1, "no cause either");
         logs.file_changed("till/close.go");
         logs.agent_said("The drawer of `close.go` is closed at night now.");
         assert_eq!(told(&logs).len(), 1, "what was changed");

@@ -4,6 +4,7 @@ use super::display::{display_command, failure_text, has_variable, is_whole};
 use super::failure::{Failure, Subject, is_part_of};
 use super::form::{other_path, without_display_options};
 use super::normalize::normalize;
+use super::slips::is_state_of_copy;
 use crate::extract::commands::{self, Class};
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
@@ -209,6 +210,9 @@ impl Failure {
         }
         // An option that the tool does not know was a slip if the command passed without it.
         if commands::is_unknown_option(&self.error) && is_part_of(fix.trim_matches('`'), &display_command(&self.what)) {
+            return None;
+        }
+        if is_state_of_copy(&self.what, &self.error, &fix) {
             return None;
         }
         // The same command in another form that nobody sees.

@@ -13,6 +13,27 @@ pub(super) fn teaches_nothing(command: &str, error: &str) -> bool {
         || is_misspelt_look(command, error)
 }
 
+/// Returns whether git only found the copy of that day behind, unsaved or without a counterpart, and the usual command mended it: any
+/// agent knows that, and tomorrow it is otherwise.
+pub(super) fn is_state_of_copy(command: &str, error: &str, fix: &str) -> bool {
+    const STATES: [&str; 7] = [
+        "failed to push some refs",
+        "unstaged changes",
+        "uncommitted changes",
+        "would be overwritten by",
+        "has no upstream branch",
+        "reconcile divergent branches",
+        "no tracking information",
+    ];
+    const USUAL: [&str; 7] =
+        ["git pull", "git fetch", "git stash", "git rebase", "git commit", "git push --set-upstream", "git push -u"];
+    let segments = commands::segments(fix.trim_matches('`'));
+    let is_usual = |segment: &&str| USUAL.iter().any(|usual| text::starts_with_words(segment.trim(), usual));
+    commands::own_program(commands::main_segment(command)) == "git"
+        && text::contains_any(error, &STATES)
+        && segments.iter().any(is_usual)
+}
+
 /// Returns whether a status other than zero was an answer: what was looked for is not there, or there is nothing to do.
 fn is_answer(command: &str, error: &str) -> bool {
     let says_nothing =
@@ -43,4 +64,17 @@ fn is_throwaway(command: &str) -> bool {
     let loops =
         class != Class::Commit && text::contains_any(command, &["for ", "while ", "until "]) && command.contains("done");
     class == Class::Inspect || (class == Class::Other && (inline || is_passing)) || loops
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_usual_command_mends_the_state_of_a_copy() {
+        let refused = "error: failed to push some refs to 'shop'";
+        assert!(is_state_of_copy("git push", refused, "`git pull --rebase && git push`"));
+        assert!(!is_state_of_copy("git push", refused, "`git push --no-verify`"), "a hook refused it");
+        assert!(!is_state_of_copy("gh pr create", refused, "`git push -u origin till`"));
+    }
 }

@@ -219,24 +219,6 @@ impl Surprise {
                 let of_gh = || segments.iter().filter(|segment| commands::own_program(segment) == "gh");
                 of_gh().find_map(option).or_else(|| of_gh().find_map(variable)).filter(|it| is_whole(it))
             }
-            Reason::Unstaged => {
-                let is_git = |segment: &&&str| commands::own_program(segment) == "git";
-                let verb = |segment: &str| commands::own_words(segment).get(1).copied().unwrap_or_default().to_owned();
-                let git: Vec<&str> = segments.iter().filter(is_git).copied().collect();
-                let stash = git.iter().position(|segment| verb(segment) == "stash" || segment.contains("--autostash"))?;
-                let steps =
-                    |verb: &str| matches!(verb, "stash" | "pull" | "merge" | "rebase" | "checkout" | "switch" | "commit");
-                let shown = |segment: &&str| match verb(segment).as_str() {
-                    "stash" if segment.contains(" pop") => "git stash pop".to_owned(),
-                    "stash" => "git stash".to_owned(),
-                    _ => display_command(segment),
-                };
-                let chain: Vec<String> = git[stash..].iter().filter(|segment| steps(&verb(segment))).map(shown).collect();
-                let moves =
-                    git[stash..].iter().any(|it| matches!(verb(it).as_str(), "pull" | "merge" | "rebase" | "checkout"));
-                let shown = chain.join(" && ");
-                (moves && chain.len() <= 4 && is_whole(&shown)).then_some(shown)
-            }
             Reason::Hook => {
                 let is_other_way = |segment: &&&str| {
                     commands::own_program(segment) == program

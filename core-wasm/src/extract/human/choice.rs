@@ -7,6 +7,7 @@ use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
 use super::request::is_slash_command;
 use super::rule::is_rule;
+use super::undecided::asks_for_ideas;
 use crate::text;
 
 /// The length below which a request needs those before it, in characters.
@@ -177,7 +178,8 @@ pub(in crate::extract) fn declares_choice(sentence: &str) -> bool {
 
 /// Returns the sentences of a prompt in which a human settles how something is done by saying how it is not: "not X, just Y".
 pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
-    if plan(prompt).is_some() || is_slash_command(prompt) || prompt.chars().count() > 1200 {
+    let is_short = prompt.chars().count() <= 1200;
+    if plan(prompt).is_some() || is_slash_command(prompt) || !is_short || asks_for_ideas(prompt) {
         return Vec::new();
     }
     let own = own_words(prompt);

@@ -378,9 +378,10 @@ fn says_only_no(lower: &str) -> bool {
     !is_order && rest.chars().count() < MIN_REST_CHARS
 }
 
-/// Returns whether a correction holds for later, too, and is not over once files were changed for it: it gives a reason or forbids something.
+/// Returns whether a correction holds for later, too, and is not over once files were changed for it: it gives a reason, or forbids the agent
+/// something. What the product should not do is in the code by then.
 pub(in crate::extract) fn outlasts_change(said: &str) -> bool {
-    const LASTS: [&str; 30] = [
+    const LASTS: [&str; 26] = [
         "because",
         "since",
         "risk",
@@ -393,11 +394,7 @@ pub(in crate::extract) fn outlasts_change(said: &str) -> bool {
         "always",
         "never",
         "from now on",
-        "dont",
-        "do not",
         "must not",
-        "should not",
-        "shouldnt",
         "wont",
         "not correct",
         "comes from",
@@ -412,11 +409,31 @@ pub(in crate::extract) fn outlasts_change(said: &str) -> bool {
         "いつも",
         "因为",
     ];
-    // That something is not liked or not seen gives no reason.
-    let lower = ["i dont like", "i dont see", "i do not see", "i do not like"]
-        .iter()
-        .fold(strip_apostrophes(said), |lower, words| lower.replace(words, ""));
-    text::contains_any_words(&lower, &LASTS)
+    let lower = strip_apostrophes(said);
+    text::contains_any_words(&lower, &LASTS) || forbids(&lower)
+}
+
+/// Returns whether a text in lower case, without apostrophes, forbids the agent something: "don't print it", "we should not print it".
+/// "I don't like it" and "the till should not ring" do not.
+fn forbids(lower: &str) -> bool {
+    const BANS: [&str; 4] = ["dont", "do not", "should not", "shouldnt"];
+    // Who is forbidden something, and what stands before an order.
+    const PERSONS: [&str; 3] = ["you", "we", "please"];
+    const LEADS: [&str; 8] = ["and", "but", "so", "then", "no", "nah", "or", "ok"];
+    const ADVERBS: [&str; 5] = ["still", "really", "also", "just", "simply"];
+    let bans = |ban: &&str| {
+        lower.match_indices(ban).any(|(at, _)| {
+            let (mut before, behind) = (lower[..at].trim_end(), &lower[at + ban.len()..]);
+            while let Some(rest) = ADVERBS.iter().find_map(|adverb| before.strip_suffix(adverb)) {
+                before = rest.trim_end();
+            }
+            let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+            let is_whole = !lower[..at].ends_with(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric);
+            let opens = !word.ends_with(char::is_alphanumeric) || LEADS.contains(&word);
+            is_whole && (PERSONS.contains(&word) || (opens && ban.starts_with('d')))
+        })
+    };
+    BANS.iter().any(bans)
 }
 
 /// Returns whether a correction holds work back only until later: "don't change the till yet". Once the work is done it is over.

@@ -13,6 +13,7 @@ use super::plan::plan;
 use super::request::{is_slash_command, own_words_below};
 use super::rule::is_rule;
 use super::ruling::settles_anew;
+use super::undecided::asks_for_ideas;
 use crate::text;
 
 /// The maximum length of a prompt whose sentences are taken as the user's own words, in characters.
@@ -81,7 +82,7 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
         .iter()
         .position(|sentence| after_work && is_correction(sentence) && !settles_anew(sentence))
         .map(|at| correction_at(&sentences, at))
-        .filter(|said| !settles_nothing(said))
+        .filter(|said| !settles_nothing(said) && !asks_for_ideas(prompt))
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     let quoted = correction.as_deref().and_then(|said| quoted(prompt, said));
     let quoted = quoted.map(|passage| text::clip(&passage, MAX_BEFORE_CHARS).into_owned()).unwrap_or_default();

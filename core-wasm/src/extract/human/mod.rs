@@ -18,6 +18,7 @@ mod ruling;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod undecided;
 mod whole_request;
 mod withdrawal;
 mod wrapped;
@@ -43,5 +44,6 @@ pub(super) use request::{
 };
 pub(super) use rule::{is_rule, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
+pub(super) use undecided::{only_wants_to_see, wonders};
 pub(super) use whole_request::whole_request;
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

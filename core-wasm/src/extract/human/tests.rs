@@ -446,13 +446,16 @@ fn what_gives_a_reason_or_forbids_outlasts_the_change() {
         "no, rename it, because two carts have that name",
         "don't print every wheel",
         "that is not correct: a cart has two wheels",
-        "the wheels should not be there",
+        "if there are two wheels we still should not print them",
+        "that is fine, but do not print the wheels",
     ] {
         assert!(outlasts_change(said), "{said}");
     }
     for said in [
         "Instead of \"cart\" it should say \"barge\"",
         "I don't like this wheel, just delete it",
+        "the wheels should not be there",
+        "i dont want it to be so wide, the cart shouldnt be in the water",
         "no, the cart has two wheels",
         "not sure I like this wheel",
         "바퀴 말고 손잡이를 제거해줘",

@@ -81,8 +81,10 @@ pub(super) fn parse_options(answer: &str) -> Vec<ProposedOption> {
                 continue;
             }
         } else if let Some(mut option) = parse_numbered_option(trimmed).filter(|_| !indented) {
-            // A list that starts again at one is another list. The last list counts.
-            if option.id == "1" || option.id == "a" {
+            // A list that starts again at one, or counts in another way, is another list. The last list counts.
+            let is_number = |option: &ProposedOption| option.id.bytes().all(|byte| byte.is_ascii_digit());
+            let is_other = numbered.last().is_some_and(|last| is_number(last) != is_number(&option));
+            if option.id == "1" || option.id == "a" || is_other {
                 numbered.clear();
             }
             if let Some((_, rest)) = row {
@@ -234,9 +236,13 @@ pub(super) fn parse_named_option(line: &str) -> Option<ProposedOption> {
     })
 }
 
-/// Parses `1. **Title** — …` or `A) Title`.
+/// Parses `1. **Title** — …`, `A) Title` or `**A — Title**`.
 pub(super) fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
+    let whole = line;
     let line = line.trim_start_matches(['*', '#', '-', ' ']);
+    if let Some(option) = parse_bold_letter(whole, line) {
+        return Some(option);
+    }
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let length = if digits > 0 { digits } else { usize::from(line.starts_with(|c: char| c.is_ascii_alphabetic())) };
     if length == 0 || length > 2 {
@@ -253,6 +259,22 @@ pub(super) fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
         name: String::new(),
         title: text::clip(title, 160).into_owned(),
         body: String::new(),
+    })
+}
+
+/// Parses `**A — Title** What it means.`. `bare` is the line without the marks before the letter.
+fn parse_bold_letter(line: &str, bare: &str) -> Option<ProposedOption> {
+    let is_bold = line[..line.len() - bare.len()].ends_with("**");
+    let id = bare.get(..1).filter(|id| is_bold && id.bytes().all(|byte| byte.is_ascii_uppercase()))?;
+    let rest = [" — ", " – ", ": "].iter().find_map(|mark| bare[1..].strip_prefix(mark))?;
+    let (title, body) = rest.split_once("**")?;
+    let title = text::plain(title);
+    let title = title.trim_end_matches(['.', ':', ' ']);
+    (!title.is_empty()).then(|| ProposedOption {
+        id: id.to_lowercase(),
+        name: String::new(),
+        title: text::clip(title, 160).into_owned(),
+        body: format!("{}\n", body.trim()),
     })
 }
 

@@ -186,8 +186,12 @@ fn bars_choice(prompt: &str, answer: &str, options: &[ProposedOption], named: &[
     let is_of_next = || asks_for_no_option(answer) || is_of_next_steps(answer, &options[0]);
     // "For #1, is there still a cycle?" only asks.
     let begins = || named.iter().any(|at| lower.starts_with(&options[*at].id));
+    // To mend an item is work, and turns none of the others down.
+    let mends = ["fix option", "fix options", "resolve option", "address option", "fix number"];
+    let is_work = || text::contains_any_words(&lower, &mends);
     let asks = || prompt.trim_end().ends_with(['?', '？']) && human::only_asks(prompt) && !begins();
-    (calls_option(&lower) && denies_option(&lower)) || (options.len() >= 2 && !named.is_empty() && (is_of_next() || asks()))
+    (calls_option(&lower) && denies_option(&lower))
+        || (options.len() >= 2 && !named.is_empty() && (is_of_next() || is_work() || asks()))
 }
 
 /// Returns whether the items of an answer are options, of which a prompt names one at `named`, and not steps, questions or items of a

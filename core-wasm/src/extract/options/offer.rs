@@ -98,7 +98,7 @@ pub(super) fn taken_up(prompt: &str, answer: &str) -> Option<Resolution> {
         return None;
     }
     let (values, mut words) = (values(&lower), text::features(&lower));
-    for word in ["let", "lets", "please", "use", "take", "now", "just"] {
+    for word in ["let", "lets", "please", "use", "take", "try", "pick", "choose", "now", "just"] {
         words.remove(&text::hash(word));
     }
     let shares = |sentence: &str| {

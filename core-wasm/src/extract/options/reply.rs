@@ -114,7 +114,7 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
         return None;
     }
     let lower = said.to_lowercase().replace(['’', '\''], "");
-    if human::speaks_of_recording(&lower) || !narrows(&lower) {
+    if human::speaks_of_recording(&lower) || human::only_wants_to_see(&lower) || !narrows(&lower) {
         return None;
     }
     let asked = told_with_answer(&question(answer)?, answer)?;
@@ -141,7 +141,8 @@ pub(super) fn answered(prompt: &str, answer: &str) -> Option<Resolution> {
     let asked = if is_put_off || refuses(&lower) {
         proposed_last(answer)?
     } else {
-        question(answer).filter(|question| takes_side(said, question)).and_then(|asked| told_with_answer(&asked, answer))?
+        let takes = |question: &String| takes_side(said, question) || names_side(said, question);
+        question(answer).filter(takes).and_then(|asked| told_with_answer(&asked, answer))?
     };
     Some(Resolution { what: format!("{asked} → {said}"), is_own: true, ..Resolution::default() })
 }
@@ -277,6 +278,29 @@ fn takes_side(said: &str, question: &str) -> bool {
     said.split_whitespace().count() >= MIN_REASON_WORDS && (takes(one, other) || takes(other, one))
 }
 
+/// Returns whether a short answer says only words of one of the two ways that a question leaves, and none that is the other's alone:
+/// "all twelve" to "five slips, or all twelve of them?"
+fn names_side(said: &str, question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let Some((one, other)) = lower.rsplit_once(" or ") else { return false };
+    let said = said.to_lowercase();
+    let is_mark = |c: char| !c.is_alphanumeric();
+    let words = |text: &str| text.split(is_mark).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let of_side = |side: &str| {
+        let side = words(side);
+        words(&said).iter().all(|word| side.contains(word))
+    };
+    let is_one_sided = of_side(one) != of_side(other) && !text::features(&said).is_empty();
+    // To do all that is offered is the next step.
+    let is_next = text::contains_any_words(&lower, &["want me", "should i", "shall i"])
+        && (prose::takes_all(&said) || text::starts_with_words(&said, "all"));
+    let is_short = said.split_whitespace().count() <= MAX_SIDE_WORDS && !is_next;
+    is_short && is_one_sided && !human::is_consent(&said)
+}
+
+/// How many words an answer has at most that only names one of two ways.
+const MAX_SIDE_WORDS: usize = 5;
+
 /// Returns whether a text in lower case begins as an answer and narrows what it answers.
 fn narrows(lower: &str) -> bool {
     OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening)) && leaves_out(lower)
@@ -365,6 +389,17 @@ mod tests {
             "let's look at it later, first tell me what this is",
         ] {
             assert_eq!(told(other, answer), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn one_of_two_ways_is_named_in_a_few_words() {
+        let answer = "The tills ring.\n\nDo you want five slips on a page, or all twelve slips and no page for the total?";
+        for said in ["all twelve", "five", "five slips on a page"] {
+            assert!(told(said, answer).is_some_and(|told| told.ends_with(&format!("→ {said}"))), "{said}");
+        }
+        for other in ["slips", "yes", "all five and twelve", "the drawer", "all twelve?"] {
+            assert!(!told(other, answer).is_some_and(|told| told.contains('→')), "{other}");
         }
     }
 

@@ -24,6 +24,27 @@ fn a_count_chooses_nothing() {
 }
 
 #[test]
+fn to_mend_an_item_chooses_nothing() {
+    let answer = "The drawer needs:\n\n1. **Round the sum**\n2. **Test the bell**\n\nWould you like me to help with it?";
+    assert_eq!(resolve("can you fix option 1", answer), None);
+    let answer = "Two ways:\n\n**Option 1: Keep both tills (Recommended for now)**\n\n**Option 2: Sell one**\n\nWhich?";
+    assert_eq!(resolve("option 1", answer).unwrap().what, "Option 1: Keep both tills");
+}
+
+#[test]
+fn a_bold_letter_before_a_dash_is_an_option() {
+    let answer = "1. The bell\n2. The drawer\n\nTwo ways for the drawer:\n\n- **B — Shut it at noon.** It is simple.\n\
+                  - **C — Shut it at night.** It waits for the total.\n\nWhich way (B or C)?";
+    let chosen = resolve("C but not before the total is printed", answer).unwrap();
+    assert_eq!(
+        (chosen.what.as_str(), chosen.rejected.as_slice()),
+        ("Shut it at night", &["Shut it at noon".to_owned()][..])
+    );
+    assert_eq!(chosen.beside, "but not before the total is printed");
+    assert!(resolve("C but not before the total is printed", "**C — Shut it** is what the drawer does.").is_none());
+}
+
+#[test]
 fn a_named_option_above_next_steps_is_chosen() {
     let answer = "## Option A: Round the sum\n\nSimple.\n\n## Option B: Round each line\n\nExact.\n\n## Next steps\n\nTell me which one.";
     assert_eq!(resolve("Option A", answer).unwrap().what, "Option A: Round the sum");

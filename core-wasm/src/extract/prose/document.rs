@@ -303,7 +303,7 @@ fn warns(said: &str) -> bool {
         || ["하세요", "주세요", "해줘", "ください", "こと"].iter().any(|ending| end.ends_with(ending));
     let names = said.contains('`') || super::heading::file_in(said).is_some();
     // A word of a name says nothing: `Till_NotOpen` is a test.
-    let words: String = lower.split('`').step_by(2).collect();
+    let words: String = without_asides(&lower).split('`').step_by(2).collect();
     let is_alone = !is_pointer(&lower)
         && !text::contains_any_words(&lower, &["you", "i", "my", "instead", "since"])
         && !said.ends_with(UNFINISHED);
@@ -315,6 +315,22 @@ fn warns(said: &str) -> bool {
         && !is_stray(&lower)
         && text::contains_any_words(&words, FAULTS)
         && (least..=MAX_ITEM_CHARS).contains(&said.chars().count())
+}
+
+/// Returns a text without what stands in parentheses behind its first word.
+fn without_asides(said: &str) -> String {
+    let mut depth = 0_usize;
+    let mut kept = String::new();
+    for c in said.chars() {
+        match c {
+            '(' if !kept.is_empty() => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            _ if depth == 0 => kept.push(c),
+            _ => {}
+        }
+    }
+    // A bracket that is never closed is no aside.
+    if depth == 0 { kept } else { said.to_owned() }
 }
 
 /// Returns whether a sentence in lower case is a condition without what follows from it.
@@ -334,11 +350,12 @@ fn is_of_inventory(said: &str) -> bool {
     is_path && rest.trim_start().starts_with(['-', '–', '—'])
 }
 
-/// Returns whether a sentence orders a change of a name in the code: a step, of which the outcome tells what came of it.
-fn is_step_of_code(sentence: &str, lower: &str) -> bool {
-    const VERBS: [&str; 6] = ["change", "update", "replace", "modify", "rename", "pass"];
+/// Returns whether a sentence orders to change what there is today: a step, of which the outcome tells what came of it. What it names
+/// behind "instead of" is how things are, and was not turned down.
+fn orders_change(lower: &str) -> bool {
+    const VERBS: [&str; 7] = ["change", "update", "replace", "modify", "rename", "pass", "log"];
     let bare = lower.trim_start_matches(|c: char| !c.is_alphabetic());
-    sentence.contains('`') && VERBS.iter().any(|verb| text::starts_with_words(bare, verb))
+    VERBS.iter().any(|verb| text::starts_with_words(bare, verb))
 }
 
 /// Returns whether a line says at which line of a file something is to be changed: a step of the work.
@@ -355,7 +372,7 @@ fn states_contrast(sentence: &str) -> bool {
         && text::contains_any(&lower, CONTRASTS)
         && !CONTRASTS.iter().any(|sign| lower.starts_with(sign))
         && !lower.starts_with("not ")
-        && !is_step_of_code(sentence, &lower)
+        && !orders_change(&lower)
         && !is_of_inventory(sentence.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ')))
         && !sentence.ends_with(UNFINISHED)
         && !text::contains_any(&lower, &["currently", "at the moment", "right now", "현재", "現在", "目前"])

@@ -194,7 +194,8 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
         return None;
     }
     let lower = text::lower(sentence);
-    if is_step(&lower) || is_stray(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
+    let is_past = text::contains_words(&lower, "at first") && !lower.contains("at first glance");
+    if is_past || is_step(&lower) || is_stray(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
         return None;
     }
     let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
@@ -278,7 +279,7 @@ pub(super) fn is_stray(lower: &str) -> bool {
         "is in the right place",
     ];
     let bare = lower.trim_start_matches(['`', '"', '*', '-', ' ']);
-    if is_mapping(bare) || is_inventory(lower) || names_nothing(bare) {
+    if is_mapping(bare) || is_inventory(lower) || names_nothing(bare) || is_of_list(bare) {
         return true;
     }
     OPENINGS.iter().any(|opening| bare.starts_with(opening)) || text::contains_any_words(lower, &WORDS)
@@ -297,6 +298,19 @@ fn is_inventory(lower: &str) -> bool {
     let counted = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or("", |(counted, _)| counted);
     let unit = counted.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '+' | '~' | ' '));
     unit.len() < counted.len() && ["lines", "loc", "라인", "줄", "행", "行"].contains(&unit)
+}
+
+/// Returns whether a sentence in lower case is a row of a checklist, or points to one of several things that are listed beside it: "✗ no
+/// drawer", "the big one — it rings twice".
+fn is_of_list(bare: &str) -> bool {
+    let points = || {
+        let rest =
+            bare.strip_prefix("the ").and_then(|rest| rest.split_once(" one")).filter(|(kind, _)| !kind.contains(' '));
+        rest.is_some_and(|(_, rest)| {
+            rest.starts_with([':', '：', ',']) || [" —", " –", " -"].iter().any(|it| rest.starts_with(it))
+        })
+    };
+    bare.starts_with(['✗', '❌', '✘']) || points()
 }
 
 /// Returns whether an item in lower case says that there is nothing to list: "None (the menu is optional)".

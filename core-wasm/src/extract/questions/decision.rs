@@ -3,6 +3,7 @@
 use super::Question;
 use super::reading::NO_ANSWER;
 use super::short::MAX_DECISION_CHARS;
+use crate::extract::human;
 use crate::extract::prose;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
@@ -44,6 +45,7 @@ impl Question {
             && !is_log_of_commits(answer)
             && !answer.ends_with(['?', '？'])
             && !self.answers_elsewhere()
+            && !self.puts_off()
             && !puts_off.iter().any(|word| lower.starts_with(word))
     }
 
@@ -61,8 +63,26 @@ impl Question {
                 || (is_short && text::contains_any(&lower, WIDE_LOOKS))
                 || (starts(LOOKS) && lower.chars().count() <= MAX_LOOK_CHARS)
                 || starts(THINKS)
+                || human::only_wants_to_see(&lower)
+                || typed(&lower).iter().all(|said| human::wonders(said))
                 || lower.contains("tell me why")
                 || NO_ANSWER.contains(&lower.as_str()))
+    }
+
+    /// Returns whether an answer in the user's own words wants something else done first, and leaves for then what was asked. A question
+    /// of what comes first is answered by that.
+    fn puts_off(&self) -> bool {
+        let lower = text::strip_apostrophes(&self.answer);
+        let is_first = lower.trim_end_matches(['.', '!', ' ']).ends_with(" first")
+            || text::contains_any_words(&lower, &["first then", "first, then", "first and then"]);
+        let leads = ["lets", "let us", "focus on", "just focus", "work on", "do the", "we can do"];
+        let is_of_order =
+            text::contains_any_words(&self.text.to_lowercase(), &["first", "order", "start", "begin", "next", "priority"]);
+        self.chosen().is_empty()
+            && is_first
+            && !is_of_order
+            && leads.iter().any(|lead| text::starts_with_words(&lower, lead))
+            && lower.chars().count() <= MAX_LOOK_CHARS
     }
 
     /// Returns whether the question is about the conversation itself.
@@ -159,11 +179,11 @@ impl Question {
             && rejected.iter().all(|label| opens(label, CHANGES) && is_short(label))
     }
 
-    /// Returns the question with an answer in the user's own words without what that asks back, if it says something else, too.
+    /// Returns the question with an answer in the user's own words without what that asks back or leaves open, if it says something
+    /// else, too.
     pub(in crate::extract) fn stated(&self) -> Question {
-        let sentences = text::sentences(&self.answer);
-        let stated: Vec<&str> = sentences.iter().filter(|said| !said.ends_with(['?', '？'])).map(String::as_str).collect();
-        let stated = stated.join(" ");
+        let is_stated = |said: &String| !said.ends_with(['?', '？']) && !human::wonders(said);
+        let stated = typed(&self.answer).into_iter().filter(is_stated).collect::<Vec<_>>().join(" ");
         let is_own = self.chosen().is_empty() && stated.chars().count() >= MIN_STATED_CHARS;
         if is_own { Question { answer: stated, ..self.clone() } } else { self.clone() }
     }
@@ -246,6 +266,12 @@ impl Question {
     }
 }
 
+/// Returns the sentences of an answer that somebody typed, who may leave capitals out.
+fn typed(answer: &str) -> Vec<String> {
+    let sentences = text::sentences(answer);
+    sentences.iter().flat_map(|said| text::typed_sentences(said)).map(|said| said.trim().to_owned()).collect()
+}
+
 /// Returns whether an answer is what git prints of commits, which decides nothing.
 fn is_log_of_commits(answer: &str) -> bool {
     let is_name = |word: &str| word.len() == 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -285,6 +311,11 @@ mod tests {
     fn what_decides_nothing() {
         let mut questions = asked();
         for answer in [
+            "lets just work on the drawer first",
+            "focus on the drawer first then get to that",
+            "just show me the three of them",
+            "idk",
+            "i feel like theres more than one way to see a cart",
             "check the justfile",
             "look into the store's docs",
             "I thought it was one file already",
@@ -298,6 +329,8 @@ mod tests {
         for answer in [
             "SQLite",
             "one file below the home folder",
+            "write the slip first, then the cart",
+            "idk what a store does. i just want one file for all of it",
             "see to it that both work, with SQLite as the default for all new carts",
             "pin the dependencies of the cart",
         ] {

@@ -78,7 +78,12 @@ fn can_stand_beside(written: &str) -> bool {
 /// Strips the mark that the agent puts on its recommended option.
 pub(in crate::extract) fn strip_recommendation(label: &str) -> String {
     let marks = signs::RECOMMENDED.iter();
-    marks.fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
+    let bare = marks.fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""));
+    // "(Recommended for now)"
+    match bare.split_once(" (Recommended ").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
+        Some((before, after)) => format!("{before}{after}"),
+        None => bare,
+    }
 }
 
 fn join(values: Raw<'_>) -> String {

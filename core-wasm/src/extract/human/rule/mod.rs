@@ -14,6 +14,7 @@ use self::records::{
     forbids_record, is_naming_rule, is_reasoned_convention, tells_language, tells_what_is_committed, tells_working_habit,
 };
 use self::ways::{is_lasting_demand, is_reasoned_prohibition, tells_practice, tells_way_of_working};
+use super::undecided::asks_unmarked;
 use crate::text;
 
 /// Signs of a standing rule. ASCII signs must be whole words. In scripts without spaces, a sign may occur anywhere.
@@ -96,6 +97,9 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         return true;
     }
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
+        return false;
+    }
+    if asks_unmarked(sentence) {
         return false;
     }
     if sentence.contains("? ") || is_for_once(&lower) || is_discussed(&lower) || is_description(&lower) {

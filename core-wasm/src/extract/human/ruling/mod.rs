@@ -16,6 +16,7 @@ use super::plan::plan;
 use super::reasoned::is_reasoned_demand;
 use super::request::is_slash_command;
 use super::rule::{is_rule, is_undecided};
+use super::undecided::asks_for_ideas;
 use crate::text::{self, strip_apostrophes};
 
 /// The maximum length of a message whose sentences are taken as rulings, and of such a sentence, in characters.
@@ -162,6 +163,9 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     if plan(message).is_some() || is_slash_command(message) || message.chars().count() > MAX_MESSAGE_CHARS {
         return Vec::new();
     }
+    if asks_for_ideas(message) {
+        return Vec::new();
+    }
     let own = own_words(message);
     let all = text::sentences(&own);
     let typed = all.iter().flat_map(|sentence| text::typed_sentences(sentence));
@@ -170,7 +174,8 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     for (at, sentence) in sentences.iter().enumerate() {
         // A comment of code was pasted.
         let reasoned = || (is_reasoned_demand(sentence) && !is_correction(sentence) && !is_rule(sentence)).then_some(false);
-        let Some(asks) = rules(sentence).or_else(reasoned).filter(|_| !sentence.starts_with("//")) else { continue };
+        let is_ruling = !sentence.starts_with("//") && !is_vague(sentence);
+        let Some(asks) = rules(sentence).or_else(reasoned).filter(|_| is_ruling) else { continue };
         let behind = sentence.split_once(['?', '？']).map_or("", |(_, behind)| behind);
         let next = sentences.get(at + 1).copied().unwrap_or_default();
         if asks && (doubts_question(behind) || doubts_question(next)) {
@@ -215,6 +220,11 @@ pub(in crate::extract) fn asks_to_stay(said: &str) -> bool {
         || text::contains_any_words(&lower, LIMITS)
         || text::contains_any_words(&lower, &REASONS);
     holds && !text::contains_any_words(&lower, &WISHES)
+}
+
+/// Returns whether a sentence leaves open how something is to be: "it should say that it is lost or something like that".
+fn is_vague(sentence: &str) -> bool {
+    text::contains_any_words(&sentence.to_lowercase(), &["something like that", "or something", "or whatever"])
 }
 
 /// Returns whether a sentence quotes something, or names it by its form.
@@ -313,6 +323,16 @@ mod tests {
             "even if one line is the same we should go on, or?",
         ] {
             assert!(rulings(said).first().is_some_and(|it| it.asks), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_vague_wish_rules_nothing() {
+        for said in [
+            "I think it should not ring, it should tell you that the slip is lost or something like that",
+            "we should keep the cart in a box or something",
+        ] {
+            assert!(rulings(said).is_empty(), "{said}");
         }
     }
 
