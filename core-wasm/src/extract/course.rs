@@ -123,12 +123,6 @@ fn whole(state: &State, step: &Step) -> Option<String> {
     Some(if asked.len() < step.asked.len() { format!("{said}{undone}") } else { said.to_owned() })
 }
 
-/// Returns all that the user said for the first request, if that is known.
-pub(super) fn first_request(state: &State) -> &str {
-    let turn = state.results.turns().iter().find(|turn| turn.asked == state.request && !turn.whole.is_empty());
-    turn.filter(|turn| turn.whole.len() > state.request.len()).map_or(state.request.as_str(), |turn| &turn.whole)
-}
-
 /// Returns what is told of what the turn `at` was asked, in one line each.
 fn asked_in(at: usize, more: &[(usize, String)], latest: Option<(usize, &str)>) -> Vec<String> {
     let of_turn = more.iter().filter(|(of, _)| *of == at).map(|(_, asked)| text::one_line(asked));

@@ -11,7 +11,6 @@ use self::attributes::attributes;
 use self::line::{MIN_REST_CHARS, as_sentence, without};
 use self::outcome::{Outcome, outcome};
 use self::pending::{expected, pending};
-use super::course;
 use super::memories::SessionMemory;
 use super::prose;
 use super::state::State;
@@ -31,7 +30,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let results: Vec<String> = outcome.results.into_iter().map(|it| it.line).collect();
     let tasks = |status: Status| -> Vec<String> { state.tasks.with_status(status).map(str::to_owned).collect() };
     state.rewritten.corrected(SessionNotes {
-        original_request: format!("{}{}", request(state), about_request(state)),
+        original_request: format!("{}{}", state.request_in_full(), about_request(state)),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
         outcome: end,
         started: state.started,
@@ -112,12 +111,6 @@ fn discoveries(state: &State) -> Vec<Discovery> {
         at: memory.source.at,
     };
     of_kinds(state, &["discovery"]).map(discovery).collect()
-}
-
-/// Returns the first request, with all that was said for it.
-fn request(state: &State) -> &str {
-    let whole = state.request_in_full();
-    if whole == state.request { course::first_request(state) } else { whole }
 }
 
 /// Returns what stands behind the first request: the title of the issue or pull request that it is about. May be empty.

@@ -99,7 +99,12 @@ impl State {
     pub(in crate::extract) fn request_in_full(&self) -> &str {
         let (request, whole) = (self.request.as_str(), self.request_whole.as_str());
         let is_more = request.contains('…') || whole.chars().count() > request.chars().count();
-        if is_more && !whole.is_empty() { whole } else { request }
+        if is_more && !whole.is_empty() {
+            return whole;
+        }
+        // A state that an older version saved has it only with the turn.
+        let of_turn = self.results.turns().iter().find(|turn| turn.asked == request && !turn.whole.is_empty());
+        of_turn.map(|turn| turn.whole.as_str()).filter(|whole| whole.len() > request.len()).unwrap_or(request)
     }
 
     /// Returns what the user asked for last, for a remark that does not say what it is about.
