@@ -141,15 +141,15 @@ fn own_request(prompt: &str, max: usize) -> String {
             continue;
         }
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
-            let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence) || is_demand(sentence));
+            let has_order = sentences[..=at].iter().any(|sentence| is_order(sentence) || is_demand(sentence));
             let is_later =
                 |it: &&&String| (is_order(it) || is_demand(it) || turns(it)) && !is_rule(it) && !ends_in_colon(it);
             let orders: Vec<&str> = sentences[at + 1..].iter().filter(is_later).map(|it| it.as_str()).collect();
             // Beside pasted text only the first is taken, and only if it says what the others lead to.
             let is_all_own = sentences.len() == all.len() && !prompt.lines().any(is_marked);
-            let orders = if is_all_own { &orders[..] } else { &orders[..orders.len().min(usize::from(!is_told))] };
+            let orders = if is_all_own { &orders[..] } else { &orders[..orders.len().min(usize::from(!has_order))] };
             let follows = sentences.get(at + 1).is_some_and(|next| orders.first() == Some(&next.as_str()));
-            said = with_orders(&said, orders, (is_told, follows), max);
+            said = with_orders(&Lead { said, has_order, follows }, orders, max);
             break;
         }
     }
@@ -182,22 +182,32 @@ pub(super) fn is_marked(line: &str) -> bool {
     line.trim_start().starts_with(['+', '-', '@', '#', '[', '>', '|', '●', '❯', '⏺', '⎿', '│', '$', '`'])
 }
 
+/// What a prompt says before its later orders.
+struct Lead {
+    said: String,
+    /// Whether an order is among it.
+    has_order: bool,
+    /// Whether the first of the later orders stands right behind it.
+    follows: bool,
+}
+
 /// Adds the orders that come later in a prompt, as many as fit. What leads to them is cut first, unless it is an order too. If not all
-/// fit, those that say what is to be done go before wishes. `follows` says whether the first order stands right behind what leads to it.
-fn with_orders(said: &str, orders: &[&str], (is_told, follows): (bool, bool), max: usize) -> String {
+/// fit, those that say what is to be done go before wishes.
+fn with_orders(lead: &Lead, orders: &[&str], max: usize) -> String {
+    let Lead { said, has_order, follows } = lead;
     let length = |orders: &[&str]| orders.iter().map(|order| order.chars().count() + 1).sum::<usize>() + 2;
     let demands: Vec<&str> = orders.iter().copied().filter(|order| is_demand(order)).collect();
     let is_whole = said.chars().count() + length(orders) <= max;
     let is_demand_whole = said.chars().count() + length(&demands) <= max;
     let all_orders = orders;
     let orders = if is_whole || demands.is_empty() { orders } else { &demands };
-    let Some((first, others)) = orders.split_first() else { return said.to_owned() };
+    let Some((first, others)) = orders.split_first() else { return said.clone() };
     let room = max.saturating_sub(first.chars().count() + 3);
-    if is_told && said.chars().count() > room {
-        return said.to_owned();
+    if *has_order && said.chars().count() > room {
+        return said.clone();
     }
-    let lead = if is_told || is_demand_whole { said.to_owned() } else { text::clip(said, room.max(max / 3)).into_owned() };
-    let is_next = follows && all_orders.first() == Some(first) && !lead.ends_with('…');
+    let lead = if *has_order || is_demand_whole { said.clone() } else { text::clip(said, room.max(max / 3)).into_owned() };
+    let is_next = *follows && all_orders.first() == Some(first) && !lead.ends_with('…');
     let mut all = format!("{lead}{}{first}", if is_next { " " } else { " … " });
     for order in others {
         if all.chars().count() + 1 + order.chars().count() > max {

@@ -16,6 +16,8 @@ const MIN_BEFORE_CHARS: usize = 20;
 const MAX_ANSWERING_CHARS: usize = 700;
 /// How many words an answer has that says more than yes or no.
 const MIN_REASON_WORDS: usize = 3;
+/// How many words an answer has at most that only names one of two ways.
+const MAX_SIDE_WORDS: usize = 5;
 
 /// Words of questions that propose something.
 const PROPOSES: &[&str] =
@@ -297,9 +299,6 @@ fn names_side(said: &str, question: &str) -> bool {
     let is_short = said.split_whitespace().count() <= MAX_SIDE_WORDS && !is_next;
     is_short && is_one_sided && !human::is_consent(&said)
 }
-
-/// How many words an answer has at most that only names one of two ways.
-const MAX_SIDE_WORDS: usize = 5;
 
 /// Returns whether a text in lower case begins as an answer and narrows what it answers.
 fn narrows(lower: &str) -> bool {

@@ -216,15 +216,16 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
             (previous, points.parent) = (String::new(), String::new());
             continue;
         }
-        // A paragraph ends the list of an answer, unless it is all that stands below a heading. In a document it may be that, too.
-        let is_text = !is_item && is_fresh && !is_offered(line);
-        if !is_item && !is_text && with_sentences {
+        // A paragraph ends the list of an answer, unless it stands right below a heading. In a document it may be all that stands there.
+        let belongs = is_item || !with_sentences || (is_fresh && !is_offered(line));
+        let here = if belongs { below } else { Below::Other };
+        if !is_item && with_sentences {
             below = Below::Other;
         }
         is_fresh = false;
         let sentences = text::sentences(line);
         let Some(first) = sentences.first() else { continue };
-        if below.tells(line) {
+        if here.tells(line) {
             let point = sentences.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
             let point = if is_of_length(&point) { &point } else { first };
             points.add_item(point, starts_with_number(line), is_assumed);
@@ -236,9 +237,6 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
                 }
                 previous.clone_from(sentence);
             }
-        }
-        if is_text && with_sentences {
-            below = Below::Other;
         }
     }
     points.all(with_sentences)

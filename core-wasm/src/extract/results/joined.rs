@@ -19,8 +19,9 @@ const MAX_GAP: u16 = 3;
 /// The minimum length of what follows a label that can be left out, in characters.
 const MIN_LABELLED_CHARS: usize = 24;
 
-/// Words of headings above changes.
-const OF_CHANGES: [&str; 9] = ["change", "changes", "file", "files", "created", "modified", "updated", "deleted", "removed"];
+/// Words of headings above changes, and those that say that something is gone.
+const OF_CHANGES: [&str; 7] = ["change", "changes", "file", "files", "created", "modified", "updated"];
+const OF_REMOVALS: [&str; 2] = ["deleted", "removed"];
 
 /// Returns the words of a heading in lower case.
 fn words(heading: &str) -> Vec<String> {
@@ -77,7 +78,7 @@ fn only_announces_changes(heading: &str) -> bool {
     ];
     const WIDE: [&str; 6] = ["변경", "변경사항", "파일", "変更", "変更点", "ファイル"];
     let words = words(heading);
-    let is_of_changes = |word: &String| OF_CHANGES[..7].contains(&word.as_str());
+    let is_of_changes = |word: &String| OF_CHANGES.contains(&word.as_str());
     let is_beside = |word: &String| {
         is_of_changes(word) || BESIDE.contains(&word.as_str()) || word.bytes().all(|byte| byte.is_ascii_digit())
     };
@@ -147,7 +148,7 @@ fn is_of_changes(heading: &str) -> bool {
     const MAX_WORDS: usize = 3;
     let words = words(heading);
     words.len() <= MAX_WORDS
-        && words.iter().any(|word| OF_CHANGES.contains(&word.as_str()))
+        && words.iter().any(|word| OF_CHANGES.contains(&word.as_str()) || OF_REMOVALS.contains(&word.as_str()))
         && statement::names(heading).is_empty()
 }
 
