@@ -10,8 +10,8 @@ use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
 use crate::text;
 
-/// What results weigh when the room is divided: the latest work before the end often says more than the end, and what was only found or
-/// said less than work.
+/// How much room results get beside each other. The latest work before the end often says more than the end. What was only found or said
+/// weighs less than work.
 const LATEST_WEIGHT: f32 = 2.5;
 const WORK_WEIGHT: f32 = 1.0;
 const FOUND_WEIGHT: f32 = 0.75;

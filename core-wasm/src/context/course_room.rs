@@ -2,12 +2,12 @@
 
 /// The shortest that a request and a result are cut to, in characters.
 const MIN_CHARS: usize = 100;
-/// What a request weighs beside a result that weighs 1.
+/// The weight of a request. A result of work has the weight 1.
 const ASKED_WEIGHT: f32 = 0.8;
-/// What the first step weighs beside the last one: the latest ones are closest to the work to come.
+/// The weight of the first step. The last one has the weight 1, because the latest steps are closest to the work to come.
 const FIRST_WEIGHT: f32 = 0.6;
 
-/// The lengths of a request and its result, in characters, and what the result weighs.
+/// The lengths of a request and its result, in characters, and the weight of the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     pub asked: usize,

@@ -1,4 +1,4 @@
-//! What the user asked for after the first request: the latest request, and what steered the work between the two.
+//! What the user asked for after the first request.
 
 use super::human;
 use super::results::TurnResult;
@@ -6,7 +6,7 @@ use super::signs;
 use super::state::State;
 use crate::text;
 
-/// The maximum number of requests between the first and the last that are told.
+/// The maximum number of requests after the first that are told.
 const MAX_REQUESTS: usize = 40;
 /// Their maximum length together, in characters, and that of one, in bytes.
 const MAX_CHARS: usize = 4_000;

@@ -185,8 +185,8 @@ impl Entry {
         self.is_session_line && self.text.starts_with("Asked: ")
     }
 
-    /// Returns the same entry, which tells a result, with what was asked before it. Where there is no room for more, that stands there in
-    /// its second form, and at most `max_chars` characters of the result are told.
+    /// Returns the same entry, which tells a result, with what was asked before it. `asked` has the whole request and a short form. Where
+    /// there is no room for more, the short form stands before at most `max_chars` characters of the result.
     pub(in crate::context) fn behind(mut self, asked: (&str, &str), label: Option<&str>, max_chars: usize) -> Self {
         let (asked, asked_briefly) = asked;
         let said = self.text.split_once(": ").map_or("", |(_, said)| said).to_owned();

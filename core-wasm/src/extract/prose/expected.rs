@@ -36,11 +36,10 @@ const TO_COME: [&str; 27] = [
     "自动部署",
 ];
 
-/// Words of a sentence that says how it is at all, or in a case.
+/// Words of a sentence that says what happens always, or only in some case.
 const GENERAL: [&str; 8] = ["if", "every", "each", "always", "whenever", "next time", "for each", "you'll need to"];
 
-/// Returns the sentence of an answer that says that a deployment is under way or is to come. None if there is none. What more of it is
-/// expected stands behind it.
+/// Returns the sentence of an answer that says that a deployment is under way or is to come.
 pub(in crate::extract) fn expected_deployment(answer: &str) -> Option<String> {
     const CHARS: std::ops::Range<usize> = 16..300;
     text::sentences(answer).into_iter().find(|sentence| {

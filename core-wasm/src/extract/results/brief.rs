@@ -1,4 +1,4 @@
-//! Brief answers for the turns of which nothing else is told: whoever reads what was asked wants to know what came of it.
+//! Brief answers for turns of which nothing else is told, because whoever reads a request wants to know what came of it.
 
 use super::barred::is_barred;
 use super::choice::MIN_ANSWER_CHARS;
@@ -7,17 +7,17 @@ use super::{Place, Results};
 use crate::extract::signs;
 use crate::extract::statement::{Statement, Voice};
 
-/// The minimum score of a sentence of a brief answer. The model's scores are log odds, and between two sentences that say little alone the
-/// better one is still an answer.
+/// The minimum score of the first sentence, in log odds as the model gives them. It is low, because a sentence that says little alone still
+/// answers.
 const MIN_BRIEF_SCORE: f32 = -2.2;
 /// The minimum score of a second sentence.
 const MIN_SECOND_SCORE: f32 = -1.5;
-/// How far from its beginning an answer answers, in statements.
+/// How many statements from the beginning of an answer its first sentence may stand.
 const MAX_PLACE: usize = 3;
 
 impl Results {
-    /// Adds the first sentence of its answer, and the best other one, to each turn of which nothing is told, unless what was said did not hold:
-    /// `overtaken` are the statements that do not, and `dropped` the turns.
+    /// Adds a brief answer to each turn of which nothing is told: the first sentence of the agent's answer, and the best other one.
+    /// `overtaken` has the statements that did not hold, and `dropped` the turns. Neither is told.
     pub(super) fn with_brief_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place], dropped: &[usize]) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
             let is_told = chosen.iter().any(|(of, _)| *of == at);
@@ -29,6 +29,7 @@ impl Results {
         chosen
     }
 
+    /// Returns the places of the statements that answer a turn briefly. Empty if none says enough.
     fn brief_answer(&self, at: usize, overtaken: &[Place]) -> Vec<Place> {
         let turn = &self.turns[at];
         let later_turns = self.turns.len() - 1 - at;

@@ -1,4 +1,4 @@
-//! What the marks of a line say of it.
+//! The marks of lists and labels at the beginning of a line.
 
 /// The mark of an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,7 @@ pub(super) fn is_indented(line: &str, text: &str) -> bool {
     indent(line, text) > 0
 }
 
+/// Returns whether a line is an item of a list: "- one", "2. two".
 pub(super) fn is_item(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     line.starts_with(['-', '*', '•', '+']) || ((1..=3).contains(&digits) && line[digits..].starts_with(['.', ')']))
