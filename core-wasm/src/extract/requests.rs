@@ -143,7 +143,7 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let only_records = ((human::only_records(asked) || speaks) && !publishes) || is_last_record;
     let only_records = only_records && says_little(asked);
     let is_own = turn.substantive || publishes || is_added || says_more(asked) || is_verdict(asked);
-    let tells = is_own && !only_records && !human::is_output(asked) && !asked.starts_with('/');
+    let tells = is_own && !only_records && !human::is_output(asked) && !human::is_slash_command(asked);
     (tells && says_what(asked)).then_some(asked)
 }
 
@@ -228,18 +228,6 @@ fn before_code(asked: &str) -> Option<&str> {
     (said.chars().count() >= MIN_BEFORE_CODE_CHARS).then_some(said)
 }
 
-/// Returns whether an order asks for no more than an answer: "show me where the total is read".
-pub(super) fn asks_to_see(asked: &str) -> bool {
-    const WORDS: [&str; 5] = ["show me", "tell me", "explain", "remind me", "walk me through"];
-    const BEFORE: [&str; 5] = ["can you ", "could you ", "please ", "now ", "just "];
-    let lower = asked.to_lowercase();
-    let mut order = lower.as_str();
-    while let Some(rest) = BEFORE.iter().find_map(|opening| order.strip_prefix(opening)) {
-        order = rest;
-    }
-    WORDS.iter().any(|word| text::starts_with_words(order, word))
-}
-
 /// Returns whether a question is about what is still to be done: "is everything done?", "what's next?".
 pub(super) fn asks_what_is_left(asked: &str) -> bool {
     const WORDS: [&str; 15] = [
@@ -295,6 +283,7 @@ mod tests {
             "I think the slip of the night till is wrong, it has no date, and the one of the day till has two of them",
             "can we add the name of the till to the slip?",
             "does the night till have a slip of its own today?",
+            "/till/slip.png has no date, can you add it?",
             "the drawer stays as it is, it needs no lock",
             "the night till too!",
             "not sure, it still rings twice",

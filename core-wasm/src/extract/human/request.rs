@@ -64,7 +64,7 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
 }
 
 /// Returns whether a prompt is a command of the client's with its arguments: "/review 12". A path has more than one slash.
-pub(super) fn is_slash_command(prompt: &str) -> bool {
+pub(in crate::extract) fn is_slash_command(prompt: &str) -> bool {
     let name = prompt.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
     name.is_some_and(|name| !name.contains('/'))
 }

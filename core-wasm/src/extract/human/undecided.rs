@@ -72,12 +72,23 @@ pub(super) fn asks_unmarked(sentence: &str) -> bool {
     OPENINGS.iter().any(|words| text::starts_with_words(bare, words)) || ENDS.iter().any(|words| end.ends_with(words))
 }
 
-/// Returns whether somebody only wants to be shown or told something: "just show me the slips".
+/// Returns whether somebody asks for no more than an answer: "just show me the slips".
 pub(in crate::extract) fn only_wants_to_see(said: &str) -> bool {
-    const WANTS: [&str; 8] =
-        ["show me", "let me see", "let me hear", "tell me", "give me", "send me", "write me", "walk me through"];
+    const WANTS: [&str; 10] = [
+        "show me",
+        "let me see",
+        "let me hear",
+        "tell me",
+        "give me",
+        "send me",
+        "write me",
+        "walk me through",
+        "remind me",
+        "explain",
+    ];
     let lower = strip_apostrophes(said);
     let bare = without_leads(without_consent(lower.trim()).trim_start_matches([',', ' ']));
+    let bare = ["can you ", "could you "].iter().find_map(|asks| bare.strip_prefix(asks)).map_or(bare, without_leads);
     WANTS.iter().any(|words| text::starts_with_words(bare, words))
 }
 
@@ -145,7 +156,12 @@ mod tests {
 
     #[test]
     fn to_be_shown_something_or_to_wonder_answers_nothing() {
-        for said in ["just show me the slips", "ok, give me three more of them", "yes, tell me what it costs"] {
+        for said in [
+            "just show me the slips",
+            "can you please explain the slips",
+            "ok, give me three more of them",
+            "yes, tell me what it costs",
+        ] {
             assert!(only_wants_to_see(said), "{said}");
         }
         assert!(!only_wants_to_see("show the slips in red") && !only_wants_to_see("just the slips"));

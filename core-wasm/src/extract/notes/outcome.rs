@@ -232,7 +232,7 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
         let only_answers = || human::only_asks(&turn.asked) || asks_how() || (at + 1 == turns.len() && proposes(turn));
         !turn.has_work()
             && !turn.failed
-            && (requests::asks_to_see(&asked) || (only_answers() && !signs::is_problem(&asked)))
+            && (human::only_wants_to_see(&asked) || (only_answers() && !signs::is_problem(&asked)))
             && !state.results.corrects(at)
     };
     let place = lines.iter().rposition(|(of, said)| Given::of(state, &turns[*of], said) != Given::Finding)?;
