@@ -20,7 +20,8 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Returns whether the check may say something else after a change of this file. A Rust compiler does not read Python.
+    /// Returns whether a change of this file may change what the check says. A Rust compiler does not read Python. The file may be empty if
+    /// nobody knows which.
     pub(super) fn reads(&self, file: &str) -> bool {
         let ends: &[&str] = match self.name.as_str() {
             "cargo check" | "clippy" => &["rs", "toml", "lock"],
@@ -32,7 +33,7 @@ impl Check {
     }
 }
 
-/// Returns whether a check of that name runs the tests.
+/// Returns whether a check of that name runs all tests, alone or among other checks.
 pub(super) fn runs_all(name: &str) -> bool {
     name.starts_with("test") || OF_ALL.contains(&name)
 }

@@ -183,7 +183,12 @@ impl Evidence {
 
     /// Returns whether tests, or a script that runs all checks, passed since the last change of a file.
     pub(super) fn has_newer_tests(&self) -> bool {
-        self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && runs_all(&check.name))
+        self.has_newer_pass(runs_all)
+    }
+
+    /// Returns whether a check with such a name passed since the last change of a file.
+    fn has_newer_pass(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && is_meant(&check.name))
     }
 
     /// Returns whether files were changed since the last counts of tests.
@@ -292,17 +297,14 @@ impl Evidence {
 
     /// Returns whether a check says nothing that those do not say which passed since the last change of a file.
     fn covers(&self, name: &str) -> bool {
-        let passes = |is_meant: &dyn Fn(&str) -> bool| {
-            self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && is_meant(&check.name))
-        };
         let is_test = |name: &str| name.starts_with("test") || name.starts_with("e2e");
-        let runs_tests = || !self.are_tests_old || passes(&|it| it == SOME_TESTS || is_test(it));
+        let runs_tests = || !self.are_tests_old || self.has_newer_pass(|it| it == SOME_TESTS || is_test(it));
         FORMATTERS.contains(&name)
-            || passes(&|it| purpose(it) == purpose(name))
-            || passes(&|it| OF_ALL.contains(&it))
-            || (is_test(name) && passes(&|it| it == "test:ci" || it == "test:all"))
+            || self.has_newer_pass(|it| purpose(it) == purpose(name))
+            || self.has_newer_pass(|it| OF_ALL.contains(&it))
+            || (is_test(name) && self.has_newer_pass(|it| it == "test:ci" || it == "test:all"))
             || (matches!(name, "build" | "compile" | "vet" | "cargo check") && runs_tests())
-            || (name == "cargo check" && passes(&|it| matches!(it, "clippy" | "build")))
+            || (name == "cargo check" && self.has_newer_pass(|it| matches!(it, "clippy" | "build")))
     }
 
     /// Returns what was not checked: all, or what was only checked before the last change of a file.

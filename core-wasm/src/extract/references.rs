@@ -101,8 +101,8 @@ impl References {
         if let [number] = self.pull_requests[..] { Some(number) } else { None }
     }
 
-    /// Returns whether the work on one of these branches may be in a pull request: not if all are the main branch, or none is the pull
-    /// request's. Nobody knows of an empty one.
+    /// Returns whether work on these branches may be in a pull request. If the pull request's branch is known, one of them has to be that,
+    /// and otherwise one has to be another than the main branch. An empty name is an unknown branch.
     pub(super) fn may_hold(&self, number: u32, branches: [&str; 2]) -> bool {
         let mut known = branches.into_iter().filter(|branch| !branch.is_empty()).peekable();
         let head = self.heads.iter().find(|(of, _)| *of == number).map(|(_, head)| head.as_str());

@@ -247,7 +247,7 @@ fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
         &["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify", "build", "compile"];
     let is_name = |word: &&&str| NAMES.contains(&word.split(':').next().unwrap_or_default());
     let word = words.iter().find(is_name).or(words.first())?;
-    // It compiles and checks nothing else, where a script of that name checks all.
+    // `cargo check` only compiles. A script with that name runs all checks.
     if *word == "check" && words.first() == Some(&"cargo") {
         return Some("cargo check");
     }

@@ -50,7 +50,7 @@ pub(crate) enum Reason {
     SearchPath,
     /// The tool does not know which repository is meant.
     Repository,
-    /// Git did not go on while files were changed. Nothing makes it any more; states that were saved may have it.
+    /// Git refused to go on while files were changed. It is no longer recorded, but older states have it.
     Unstaged,
     /// A hook refused the program. The name is the program's.
     Hook,

@@ -13,8 +13,8 @@ pub(super) fn teaches_nothing(command: &str, error: &str) -> bool {
         || is_misspelt_look(command, error)
 }
 
-/// Returns whether git only found the copy of that day behind, unsaved or without a counterpart, and the usual command mended it: any
-/// agent knows that, and tomorrow it is otherwise.
+/// Returns whether git only found the copy behind, with unsaved changes or without an upstream branch, and the usual command fixed that.
+/// Every agent knows the command, and the next session has another state.
 pub(super) fn is_state_of_copy(command: &str, error: &str, fix: &str) -> bool {
     const STATES: [&str; 7] = [
         "failed to push some refs",

@@ -220,7 +220,7 @@ const NO_GOAL: &[&str] = &[
 /// The maximum length of what a plan does, in characters.
 const MAX_GOAL_CHARS: usize = 320;
 
-/// Words with which a sentence begins that says what a change brings: "Adding the date will tell the tills apart".
+/// The first words of a sentence that says what a change brings: "Adding the date will tell the tills apart".
 const CHANGES: &[&str] = &["adding", "switching", "moving", "replacing", "introducing", "extracting", "splitting", "making"];
 
 /// Returns the sentence of a plan that says what it does: one that is labelled so, the first one of its summary, or what is wanted in
@@ -271,7 +271,7 @@ enum Section {
 struct List {
     section: Section,
     text: String,
-    /// The same with no more of each entry than the words in bold that it begins with.
+    /// The same, with only the bold words at the beginning of each entry that has such.
     short: String,
     entries: usize,
 }
@@ -380,7 +380,7 @@ fn list_entry(line: &str) -> Option<&str> {
 const MAX_LIMITS_CHARS: usize = 240;
 const MAX_LIMIT_CHARS: usize = 110;
 
-/// Returns what a plan forbids, and what stands below a heading such as "Out of scope" with that. None if it says nothing of the kind.
+/// Returns what a plan forbids, and what it lists below a heading such as "Out of scope", with the heading. None if it has neither.
 pub(in crate::extract) fn plan_limits(plan: &str) -> Option<String> {
     const OPENINGS: [&str; 4] = ["do not", "don't", "never", "must not"];
     let (mut limits, mut level, mut lead) = (Limits::default(), None, String::new());
@@ -405,7 +405,7 @@ pub(in crate::extract) fn plan_limits(plan: &str) -> Option<String> {
     (!limits.told.is_empty()).then_some(limits.told)
 }
 
-/// Returns whether below a heading stands what is not to be changed or done.
+/// Returns whether a heading stands above what is not to be changed or done.
 fn leaves_alone(heading: &str) -> bool {
     const WORDS: [&str; 9] = [
         "out of scope",

@@ -280,8 +280,8 @@ fn takes_side(said: &str, question: &str) -> bool {
     said.split_whitespace().count() >= MIN_REASON_WORDS && (takes(one, other) || takes(other, one))
 }
 
-/// Returns whether a short answer says only words of one of the two ways that a question leaves, and none that is the other's alone:
-/// "all twelve" to "five slips, or all twelve of them?"
+/// Returns whether a short answer names one of two ways in the words of the question: "all twelve" after "five slips, or all twelve of
+/// them?"
 fn names_side(said: &str, question: &str) -> bool {
     let lower = question.to_lowercase();
     let Some((one, other)) = lower.rsplit_once(" or ") else { return false };

@@ -210,7 +210,7 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         let is_item = line.starts_with(['-', '*', '•', '+']) && !line.starts_with("**") || starts_with_number(line);
         let is_lead = text::plain(line).ends_with([':', '：']);
         if !is_item && (is_heading(line) || is_lead) {
-            below = Below::line(line);
+            below = Below::of_heading(line);
             is_assumed = !with_sentences && is_of_assumptions(line);
             is_fresh = line.starts_with('#');
             (previous, points.parent) = (String::new(), String::new());
@@ -254,7 +254,8 @@ enum Below {
 }
 
 impl Below {
-    fn line(line: &str) -> Self {
+    /// Returns what stands below a heading or another line that leads to a list.
+    fn of_heading(line: &str) -> Self {
         if line.contains(DONE) {
             Below::Other
         } else if leads_to_open(line) {

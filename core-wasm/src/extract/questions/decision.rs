@@ -45,7 +45,7 @@ impl Question {
             && !is_log_of_commits(answer)
             && !answer.ends_with(['?', '？'])
             && !self.answers_elsewhere()
-            && !self.puts_off()
+            && !self.wants_other_first()
             && !puts_off.iter().any(|word| lower.starts_with(word))
     }
 
@@ -69,9 +69,9 @@ impl Question {
                 || NO_ANSWER.contains(&lower.as_str()))
     }
 
-    /// Returns whether an answer in the user's own words wants something else done first, and leaves for then what was asked. A question
-    /// of what comes first is answered by that.
-    fn puts_off(&self) -> bool {
+    /// Returns whether an answer in the user's own words wants something else done first, and leaves the question open until then. That
+    /// does answer a question about what comes first.
+    fn wants_other_first(&self) -> bool {
         let lower = text::strip_apostrophes(&self.answer);
         let is_first = lower.trim_end_matches(['.', '!', ' ']).ends_with(" first")
             || text::contains_any_words(&lower, &["first then", "first, then", "first and then"]);
