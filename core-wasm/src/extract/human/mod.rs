@@ -42,7 +42,7 @@ pub(super) use request::{
     asks_ability, asks_cause, is_demand, only_asks, request_summary, sets_value, speaks_of_own_commit,
     speaks_of_pushed_work, states_fact, task,
 };
-pub(super) use rule::{is_rule, short_bans};
+pub(super) use rule::{is_rule, keeps_record, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use undecided::{only_wants_to_see, wonders};
 pub(super) use whole_request::whole_request;
