@@ -39,7 +39,7 @@ pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, title};
 pub(super) use refusal::{proposed_instead, replacement, wishes};
 pub(super) use request::{
-    asks_ability, asks_cause, is_demand, only_asks, request_summary, sets_value, speaks_of_own_commit,
+    asks_ability, asks_cause, is_demand, is_order, only_asks, request_summary, sets_value, speaks_of_own_commit,
     speaks_of_pushed_work, states_fact, task,
 };
 pub(super) use rule::{is_rule, keeps_record, short_bans};
