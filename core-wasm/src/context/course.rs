@@ -145,12 +145,20 @@ struct Results<'n> {
     found: Vec<usize>,
     documented: Vec<usize>,
     before_work: Vec<usize>,
+    /// The places of those of which the user then said that they are wrong.
+    disputed: Vec<usize>,
 }
 
 impl<'n> Results<'n> {
     fn of(notes: &'n SessionNotes) -> Self {
         let of_kind = |name| places(notes, name).collect();
-        Self { notes, found: of_kind("found"), documented: of_kind("documented"), before_work: of_kind("found-before-work") }
+        Self {
+            notes,
+            found: of_kind("found"),
+            documented: of_kind("documented"),
+            before_work: of_kind("found-before-work"),
+            disputed: of_kind("disputed"),
+        }
     }
 
     /// Returns whether there is room for a step, and nothing else tells it.
@@ -282,12 +290,13 @@ impl<'n> Course<'n> {
 
     /// Returns what a result is, if it is not simply that of the request before it.
     fn special_label(&self, at: usize, number: usize) -> Option<&'static str> {
-        let Results { notes, found, documented, before_work } = &self.results;
+        let Results { notes, found, documented, before_work, disputed } = &self.results;
         let is_last = self.is_over(at) && at + 1 == self.steps.len();
         match () {
             () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done"),
             () if documented.contains(&number) => Some("Documented"),
             () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work"),
+            () if disputed.contains(&number) => Some("Disputed next"),
             () => None,
         }
     }

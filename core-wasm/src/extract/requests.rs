@@ -188,6 +188,18 @@ fn is_verdict(asked: &str) -> bool {
         && (!asked.is_ascii() || asked.split_whitespace().count() >= MIN_WORDS)
 }
 
+/// Returns whether a prompt only praises what was done, in a few words.
+pub(in crate::extract) fn only_praises(asked: &str) -> bool {
+    const MAX_WORDS: usize = 6;
+    const OTHERS: [&str; 6] = ["but", "not", "don't", "doesn't", "isn't", "if"];
+    let lower = asked.to_lowercase().replace('’', "'");
+    is_verdict(asked)
+        && asked.split_whitespace().count() <= MAX_WORDS
+        && !asked.contains(['?', '？'])
+        && !text::contains_any_words(&lower, &OTHERS)
+        && !human::is_order(asked)
+}
+
 /// Returns whether a turn was asked for a commit, a push or a pull request. A test of pushes asks for none.
 pub(super) fn asks_record(turn: &TurnResult, asked: &str) -> bool {
     let speaks = || human::speaks_of_recording(asked) || publishes(asked);
@@ -294,6 +306,18 @@ mod tests {
             assert_eq!(told(asked).as_deref(), Some(asked));
         }
         assert_eq!(told("hmm, the drawer needs no lock").as_deref(), Some("the drawer needs no lock"));
+    }
+
+    #[test]
+    fn who_praises_in_a_few_words_wants_nothing() {
+        for asked in ["That looks great now.", "great, the bell works!"] {
+            assert!(only_praises(asked), "{asked}");
+        }
+        for asked in
+            ["That looks better. Can you print it twice?", "print the slip", "better, but not red", "it's not working"]
+        {
+            assert!(!only_praises(asked), "{asked}");
+        }
     }
 
     #[test]

@@ -33,16 +33,16 @@ pub(super) use consent::{
 };
 pub(super) use correction::{corrects, holds_back, is_correction, outlasts_change};
 pub(super) use directives::{directives, typed};
-pub(super) use dispute::{disputes, doubts, objects, refutes, replaces, without_hesitation};
+pub(super) use dispute::{denies_success, disputes, doubts, objects, refutes, replaces, without_hesitation};
 pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, title};
 pub(super) use refusal::{proposed_instead, replacement, wishes};
 pub(super) use request::{
-    asks_ability, asks_cause, is_demand, is_slash_command, only_asks, request_summary, sets_value, speaks_of_own_commit,
-    speaks_of_pushed_work, states_fact, task,
+    asks_ability, asks_cause, is_demand, is_order, is_slash_command, only_asks, request_summary, sets_value,
+    speaks_of_own_commit, speaks_of_pushed_work, states_fact, task,
 };
-pub(super) use rule::{is_rule, short_bans};
+pub(super) use rule::{is_rule, keeps_record, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use undecided::{only_wants_to_see, wonders};
 pub(super) use whole_request::whole_request;

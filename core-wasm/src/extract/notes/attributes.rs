@@ -2,7 +2,7 @@
 
 use super::given::Given;
 use super::outcome::{Outcome, ResultLine};
-use super::overtaken::before_work;
+use super::overtaken::{before_work, disputed};
 use super::pending::{is_left_proposed, is_only_proposed};
 use super::{MAX_ENTRIES, about_request};
 use crate::extract::clean;
@@ -169,6 +169,7 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add_numbers("found", of(Given::Finding));
     all.add_numbers("documented", of(Given::Document));
     all.add_numbers("found-before-work", before_work(state, told));
+    all.add_numbers("disputed", disputed(state, told));
     if outcome.since > 0 {
         all.add_numbers("since", [outcome.since]);
         let is_left = |last: &ResultLine| is_left_proposed(&state.open_question, &last.line);

@@ -3,6 +3,7 @@
 use super::given::Given;
 use super::line::without_quote;
 use super::outcome::ResultLine;
+use crate::extract::human;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::state::State;
@@ -27,6 +28,17 @@ pub(super) fn before_work(state: &State, results: &[ResultLine]) -> impl Iterato
             && !tells_deed(&result.line)
     };
     results.iter().enumerate().filter(move |(_, result)| is_overtaken(result)).map(|(place, _)| place)
+}
+
+/// Returns the places of the results that tell work of which the user said right after it that it did not help.
+pub(super) fn disputed(state: &State, results: &[ResultLine]) -> impl Iterator<Item = usize> {
+    let turns = state.results.turns();
+    let is_disputed = |result: &ResultLine| {
+        let turn = &turns[result.turn];
+        let next = turns[result.turn + 1..].iter().find(|next| next.number != turn.number);
+        turn.edited && !turn.is_taken_back && next.is_some_and(|next| human::denies_success(&next.asked))
+    };
+    results.iter().enumerate().filter(move |(_, result)| is_disputed(result)).map(|(place, _)| place)
 }
 
 /// Returns whether the first sentence of a result says what the agent did.

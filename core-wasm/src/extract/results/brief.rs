@@ -4,6 +4,7 @@ use super::barred::is_barred;
 use super::choice::MIN_ANSWER_CHARS;
 use super::turn_result::is_lead;
 use super::{Place, Results};
+use crate::extract::requests;
 use crate::extract::signs;
 use crate::extract::statement::{Statement, Voice};
 
@@ -21,7 +22,9 @@ impl Results {
     pub(super) fn with_brief_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place], dropped: &[usize]) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
             let is_told = chosen.iter().any(|(of, _)| *of == at);
-            if !is_told && !dropped.contains(&at) && !turn.is_withdrawn() && !turn.is_chore {
+            // What is said to praise is a summary of what is told elsewhere.
+            let is_asked = turn.has_work() || !requests::only_praises(&turn.asked);
+            if !is_told && is_asked && !dropped.contains(&at) && !turn.is_withdrawn() && !turn.is_chore {
                 chosen.extend(self.brief_answer(at, overtaken));
             }
         }
@@ -82,6 +85,13 @@ mod tests {
         let results = answered("The bell of the night till rings twice because it has two clappers. One is red.");
         assert_eq!(brief(&results, &[]), ["The bell of the night till rings twice because it has two clappers."]);
         assert_eq!(brief(&results, &[(0, 1)]).len(), 1, "something of it is told");
+    }
+
+    #[test]
+    fn praise_needs_no_answer() {
+        let mut results = answered("The bell of the night till rings twice because it has two clappers.");
+        "great, the bell works!".clone_into(&mut results.turns[0].asked);
+        assert!(brief(&results, &[]).is_empty());
     }
 
     #[test]

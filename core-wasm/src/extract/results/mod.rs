@@ -29,6 +29,7 @@ use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
+use super::human;
 use super::judge::{self, Setting};
 use super::labels::Labels;
 use super::prose;
@@ -289,6 +290,14 @@ impl Results {
         self.judged.take();
     }
 
+    /// Returns whether the user only keeps the commits in a turn: what the agent says to that is a list of what it did before.
+    fn only_sums_up(&self, at: usize) -> bool {
+        const MAX_CHARS: usize = 80;
+        let turn = &self.turns[at];
+        let is_remark = || turn.asked.chars().count() <= MAX_CHARS && human::keeps_record(&turn.asked);
+        at + 1 < self.turns.len() && !turn.has_work() && !turn.used_tools && !turn.acted && is_remark()
+    }
+
     /// Returns the turns, oldest first.
     pub(super) fn turns(&self) -> &[TurnResult] {
         &self.turns
@@ -358,7 +367,7 @@ impl Results {
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
-                let is_told = self.says_something(at, of_turn());
+                let is_told = self.says_something(at, of_turn()) && !self.only_sums_up(at);
                 let line = if is_told { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
                 let is_past = self.turns[at].is_taken_back && !line.is_empty();
                 let line = if is_past { format!("{}: {line}", labels.taken_back) } else { line };

@@ -10,8 +10,10 @@ use self::addressed::is_addressed;
 pub(in crate::extract) use self::ban::short_bans;
 pub(super) use self::not_standing::{demands_of_product, is_undecided, remarks_on_text};
 use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once, without_purpose};
+pub(in crate::extract) use self::records::keeps_record;
 use self::records::{
-    forbids_record, is_naming_rule, is_reasoned_convention, tells_language, tells_what_is_committed, tells_working_habit,
+    forbids_record, is_naming_rule, is_reasoned_convention, keeps_later_records, tells_language, tells_what_is_committed,
+    tells_working_habit,
 };
 use self::ways::{is_lasting_demand, is_reasoned_prohibition, tells_practice, tells_way_of_working};
 use super::undecided::asks_unmarked;
@@ -105,7 +107,11 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if sentence.contains("? ") || is_for_once(&lower) || is_discussed(&lower) || is_description(&lower) {
         return false;
     }
-    if tells_practice(&lower) || tells_way_of_working(&lower) || tells_working_habit(&lower) {
+    if keeps_later_records(lower.trim())
+        || tells_practice(&lower)
+        || tells_way_of_working(&lower)
+        || tells_working_habit(&lower)
+    {
         return true;
     }
     is_addressed(sentence, &lower)
@@ -128,6 +134,17 @@ fn has_sign(lower: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_keeps_the_commits_for_later_gives_a_rule() {
+        for said in ["Next time you paint the till, let me commit.", "from now on I'll push it myself, so don't push"] {
+            assert!(is_rule(said), "{said}");
+        }
+        for said in ["let me commit this one first", "next time the till may commit twice"] {
+            assert!(!is_rule(said), "{said}");
+        }
+        assert!(keeps_record("let me commit this one first") && !keeps_record("does the till let me commit?"));
+    }
 
     #[test]
     fn what_is_left_open_or_asked_is_no_rule() {

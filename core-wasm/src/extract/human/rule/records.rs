@@ -245,6 +245,21 @@ pub(super) fn is_reasoned_convention(lower: &str) -> bool {
         && DEMANDS.iter().any(|demand| end.ends_with(demand))
 }
 
+/// Returns whether somebody commits or pushes without the agent: "let me commit", "I'll push it myself", "don't commit".
+pub(in crate::extract) fn keeps_record(said: &str) -> bool {
+    const BEFORE: [&str; 9] = ["let me", "let us", "i'll", "i will", "i'd rather", "don't", "do not", "never", "stop"];
+    const DEEDS: [&str; 4] = ["commit", "push", "committing", "pushing"];
+    let lower = said.to_lowercase().replace('’', "'");
+    let is_kept = |before: &&str| DEEDS.iter().any(|deed| text::contains_words(&lower, &format!("{before} {deed}")));
+    !said.ends_with(['?', '？']) && BEFORE.iter().any(is_kept)
+}
+
+/// Returns whether a sentence in lower case says that for all that is to come: "next time, let me commit".
+pub(super) fn keeps_later_records(lower: &str) -> bool {
+    const LATER: [&str; 6] = ["next time", "from now on", "in future", "in the future", "going forward", "every time"];
+    text::contains_any_words(lower, &LATER) && keeps_record(lower)
+}
+
 /// Returns whether a short Korean or Japanese sentence in lower case forbids to record or to publish work unasked or without something:
 /// "勝手にプッシュしないで", "테스트 없이 커밋하지 마".
 pub(super) fn forbids_record(lower: &str) -> bool {
