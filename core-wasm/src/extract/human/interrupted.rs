@@ -1,0 +1,65 @@
+//! Prompts that the user interrupted at once to add something: a picture, or a word that was left out.
+
+use super::{abandonment, disputes, withdraws};
+use crate::extract::clean;
+use crate::text;
+
+/// The number of words from which the interrupted words say what to do, and up to which those after them only complete them.
+const MIN_WORDS: usize = 4;
+const MAX_ADDED_WORDS: usize = 5;
+/// Up to how many words say nothing of their own: "screenshot".
+const MAX_EMPTY_WORDS: usize = 2;
+/// The same for scripts that put no blanks between words, in characters.
+const MIN_CHARS: usize = 12;
+const MAX_ADDED_CHARS: usize = 12;
+
+/// Returns what the user asks for if `prompt` completes the words before it, `unheard`, at which the agent was interrupted before it did
+/// anything. None if it says something of its own, or takes them back.
+pub(in crate::extract) fn completed(unheard: &str, prompt: &str) -> Option<String> {
+    let words = |said: &str| said.split_whitespace().count();
+    let asks = if unheard.is_ascii() { words(unheard) >= MIN_WORDS } else { unheard.chars().count() >= MIN_CHARS };
+    let prompt = clean::clean(&super::request::without_marks(prompt));
+    let is_short = words(&prompt) <= MAX_ADDED_WORDS && (prompt.is_ascii() || prompt.chars().count() <= MAX_ADDED_CHARS);
+    if !asks || !is_short || prompt.starts_with('/') || takes_back(&prompt) {
+        return None;
+    }
+    let says_nothing = prompt.is_ascii() && words(&prompt) <= MAX_EMPTY_WORDS;
+    Some(if says_nothing { unheard.to_owned() } else { format!("{unheard}\n\n{prompt}") })
+}
+
+fn takes_back(prompt: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "no", "not", "stop", "wait", "cancel", "nvm", "nevermind", "never", "forget", "instead", "actually", "hold",
+    ];
+    let lower = prompt.to_lowercase();
+    text::contains_any_words(&lower, &WORDS)
+        || text::contains_any(&lower, &["아니", "잠깐", "취소", "違", "待", "やめ", "不", "等"])
+        || disputes(prompt)
+        || withdraws(prompt)
+        || abandonment(prompt).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = "make the drawer as wide as the till";
+
+    #[test]
+    fn a_word_behind_interrupted_words_completes_them() {
+        for added in ["screen", "[Image #1]", "picture of it", "continue"] {
+            assert!(completed(ASKED, added).is_some_and(|whole| whole.starts_with(ASKED)), "{added}");
+        }
+        assert_eq!(completed(ASKED, "of the night shop"), Some(format!("{ASKED}\n\nof the night shop")));
+        assert_eq!(completed(ASKED, "screen").as_deref(), Some(ASKED));
+    }
+
+    #[test]
+    fn what_says_something_of_its_own_stands_alone() {
+        for said in ["no", "wait, not yet", "stop", "make the drawer as wide as the till of the night shop", "/clear"] {
+            assert_eq!(completed(ASKED, said), None, "{said}");
+        }
+        assert_eq!(completed("yes", "the red one"), None);
+        assert_eq!(completed("", "screen"), None);
+    }
+}
