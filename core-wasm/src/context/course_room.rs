@@ -52,9 +52,8 @@ impl Room {
     }
 
     fn used(&self, shares: &[Share]) -> usize {
-        let of = |(at, share): (usize, &Share)| {
-            share.around + share.asked.min(self.asked[at]) + share.said.min(self.said[at])
-        };
+        let of =
+            |(at, share): (usize, &Share)| share.around + share.asked.min(self.asked[at]) + share.said.min(self.said[at]);
         shares.iter().enumerate().map(of).sum()
     }
 

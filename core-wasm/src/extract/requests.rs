@@ -164,7 +164,7 @@ fn says_little(asked: &str) -> bool {
 }
 
 /// Returns whether the user says how what was done turned out: "that works now".
-fn is_verdict(asked: &str) -> bool {
+pub(super) fn is_verdict(asked: &str) -> bool {
     const WORDS: [&str; 13] = [
         "works",
         "worked",

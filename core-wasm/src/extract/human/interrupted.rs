@@ -1,4 +1,4 @@
-//! Prompts that the user interrupted at once to add something: a picture, or a word that was left out.
+//! Prompts that the user interrupted at once to add something, such as a picture, or to write them anew.
 
 use super::{abandonment, disputes, withdraws};
 use crate::extract::clean;
@@ -12,6 +12,8 @@ const MAX_EMPTY_WORDS: usize = 2;
 /// The same for scripts that put no blanks between words, in characters.
 const MIN_CHARS: usize = 12;
 const MAX_ADDED_CHARS: usize = 12;
+/// How many tenths of the words come again in what is said again.
+const KEPT_TENTHS: usize = 6;
 
 /// Returns what the user asks for if `prompt` completes the words before it, `unheard`, at which the agent was interrupted before it did
 /// anything. None if it says something of its own, or takes them back.
@@ -27,10 +29,17 @@ pub(in crate::extract) fn completed(unheard: &str, prompt: &str) -> Option<Strin
     Some(if says_nothing { unheard.to_owned() } else { format!("{unheard}\n\n{prompt}") })
 }
 
+/// Returns whether a prompt says again, in other words or with more of them, that at which the agent was interrupted before it did anything.
+pub(in crate::extract) fn says_again(unheard: &str, prompt: &str) -> bool {
+    let (before, after) = (text::features(unheard), text::features(prompt));
+    let kept = before.iter().filter(|word| after.contains(word)).count();
+    let is_word_added = prompt.starts_with(unheard) && !unheard.is_empty();
+    is_word_added || (before.len() > 1 && kept * 10 >= before.len() * KEPT_TENTHS)
+}
+
 fn takes_back(prompt: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "no", "not", "stop", "wait", "cancel", "nvm", "nevermind", "never", "forget", "instead", "actually", "hold",
-    ];
+    const WORDS: [&str; 12] =
+        ["no", "not", "stop", "wait", "cancel", "nvm", "nevermind", "never", "forget", "instead", "actually", "hold"];
     let lower = prompt.to_lowercase();
     text::contains_any_words(&lower, &WORDS)
         || text::contains_any(&lower, &["아니", "잠깐", "취소", "違", "待", "やめ", "不", "等"])
@@ -52,6 +61,14 @@ mod tests {
         }
         assert_eq!(completed(ASKED, "of the night shop"), Some(format!("{ASKED}\n\nof the night shop")));
         assert_eq!(completed(ASKED, "screen").as_deref(), Some(ASKED));
+    }
+
+    #[test]
+    fn a_prompt_that_was_written_anew_says_the_same() {
+        assert!(says_again(ASKED, "make the drawer as wide as the till, and paint it red"));
+        assert!(says_again("paint", "paint the drawer"));
+        assert!(!says_again(ASKED, "ring the bell of the night shop"));
+        assert!(!says_again("", "ring the bell"));
     }
 
     #[test]
