@@ -461,7 +461,7 @@ mod tests {
 
     #[test]
     fn a_request_without_a_result_is_told_with_the_files_that_were_changed_for_it() {
-        let asked = ["print the slip", "paint the drawer", "is the lock red?", "fold the slip"];
+        let asked = ["print the slip", "paint the drawer", "is the lock of the till red?", "fold the slip"];
         let turns = asked.map(|said| turn(said, said != asked[2]));
         let [first, second, third, fourth] = turns;
         let mut state = state([
