@@ -19,6 +19,9 @@ const FOUND_WEIGHT: f32 = 0.75;
 /// The number of the latest steps that are told in any case.
 const MIN_STEPS: usize = 6;
 
+/// The length of "- Asked: " and of the arrow before a result, in characters.
+const LABEL_CHARS: usize = 12;
+
 /// The width from which a finding says enough without what was asked.
 const MIN_STRAY_WIDTH: usize = 200;
 
@@ -205,7 +208,9 @@ impl<'n> Results<'n> {
             gave if self.is_work(gave) => WORK_WEIGHT,
             _ => FOUND_WEIGHT,
         };
-        Share { asked, said, weight }
+        let first = if step.asked.is_none() { self.notes.original_request.chars().count().min(MAX_RESULT_CHARS) } else { 0 };
+        let around = LABEL_CHARS + first + step.record.map_or(0, |record| record.chars().count());
+        Share { around, asked, said, weight }
     }
 
     fn is_work(&self, gave: Gave) -> bool {

@@ -10,6 +10,8 @@ const FIRST_WEIGHT: f32 = 0.6;
 /// The lengths of a request and its result, in characters, and the weight of the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
+    /// The length of what stands around the two, and is never cut.
+    pub around: usize,
     pub asked: usize,
     pub said: usize,
     pub weight: f32,
@@ -26,7 +28,7 @@ impl Room {
     /// Divides a number of characters among steps, the oldest first. What is short is told whole, and leaves its room to what is long.
     pub(super) fn divide(chars: usize, shares: impl Iterator<Item = Share>) -> Self {
         let shares: Vec<Share> = shares.collect();
-        let needs: usize = shares.iter().map(|share| share.asked + share.said).sum();
+        let needs: usize = shares.iter().map(|share| share.around + share.asked + share.said).sum();
         // The length of what weighs 1, found by halving.
         let (mut low, mut high) = (MIN_CHARS, needs.max(MIN_CHARS));
         while low < high {
@@ -46,11 +48,12 @@ impl Room {
 
     /// Returns how many characters a step takes at least.
     pub(super) fn least(share: &Share) -> usize {
-        share.asked.min(MIN_CHARS) + share.said.min(MIN_CHARS)
+        share.around + share.asked.min(MIN_CHARS) + share.said.min(MIN_CHARS)
     }
 
     fn used(&self, shares: &[Share]) -> usize {
-        let of = |(at, share): (usize, &Share)| share.asked.min(self.asked[at]) + share.said.min(self.said[at]);
+        let of =
+            |(at, share): (usize, &Share)| share.around + share.asked.min(self.asked[at]) + share.said.min(self.said[at]);
         shares.iter().enumerate().map(of).sum()
     }
 
@@ -85,7 +88,7 @@ mod tests {
     use super::*;
 
     fn share(asked: usize, said: usize) -> Share {
-        Share { asked, said, weight: 1.0 }
+        Share { around: 0, asked, said, weight: 1.0 }
     }
 
     #[test]

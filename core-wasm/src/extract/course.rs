@@ -23,6 +23,10 @@ const MAX_WHOLE_START_BYTES: usize = 24;
 const MIN_QUESTION_WIDTH: usize = 10;
 const MIN_REMARK_WIDTH: usize = 16;
 
+/// Up to how many words, and up to which width, a question says too little without its answer.
+const MAX_IDLE_WORDS: usize = 4;
+const MAX_IDLE_WIDTH: usize = 20;
+
 /// What stands for the first request, which the notes have in a field of its own.
 pub(crate) const FIRST: &str = "*";
 /// What stands for the end of the session, and for no result.
@@ -93,7 +97,19 @@ pub(super) fn lines(state: &State, more: &[(usize, String)], results: &[usize], 
         let line = format!("{gave} {}{FIELD}{}", asked[at], record(state, &steps, at));
         if then.is_empty() { line } else { format!("{line}{FIELD}{then}") }
     };
-    (0..steps.len()).map(line).collect::<Vec<_>>().join("\n")
+    let tells = |at: &usize| !is_idle_question(&steps[*at]) || !record(state, &steps, *at).is_empty();
+    (0..steps.len()).filter(tells).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether a step is a question in a few words of which no answer is told: "why not?" says nothing without one.
+fn is_idle_question(step: &Step) -> bool {
+    let asked = step.asked.as_str();
+    let is_short = if asked.is_ascii() {
+        asked.split_whitespace().count() <= MAX_IDLE_WORDS
+    } else {
+        text::width(asked) <= MAX_IDLE_WIDTH
+    };
+    step.is_silent() && is_short && asked != FIRST && human::only_asks(asked) && !requests::is_verdict(asked)
 }
 
 /// Returns the requests of the steps, whole as far as there is room for them, the latest first.
@@ -439,7 +455,7 @@ mod tests {
 
     #[test]
     fn a_request_without_a_result_is_told_with_the_files_that_were_changed_for_it() {
-        let asked = ["print the slip", "paint the drawer", "is the lock red?", "fold the slip"];
+        let asked = ["print the slip", "paint the drawer", "is the lock of the till red?", "fold the slip"];
         let turns = asked.map(|said| turn(said, said != asked[2]));
         let [first, second, third, fourth] = turns;
         let mut state = state([

@@ -78,11 +78,8 @@ fn turn_of(asked: &str, turns: &[TurnResult]) -> Option<usize> {
 pub(super) fn later(state: &State) -> Vec<(usize, String)> {
     let turns = state.results.turns();
     let mut all: Vec<Asked> = Vec::new();
-    let known = |asked: &str, all: &[Asked]| {
-        let words = text::features(asked);
-        let is_same = |said: &str| text::similarity(&text::features(said), &words) >= SAME_REQUEST;
-        is_same(&state.request) || all.iter().any(|known| is_same(&known.said))
-    };
+    let known =
+        |asked: &str, all: &[Asked]| repeats(asked, &state.request) || all.iter().any(|known| repeats(asked, &known.said));
     for (at, turn) in turns.iter().enumerate() {
         let changed = turn.has_work() || is_taken_up(turns, at);
         // What has no answer is told as left undone.
@@ -102,6 +99,15 @@ pub(super) fn later(state: &State) -> Vec<(usize, String)> {
         (asked.turn, said)
     };
     all.into_iter().map(mark).collect()
+}
+
+/// Returns whether a request asks for the same as one before it, and says little more: "oh wait, a green till with a red bell and no lock"
+/// has the words of "a green till", and more.
+fn repeats(asked: &str, before: &str) -> bool {
+    const MIN_NEW_WORDS: usize = 4;
+    let (words, known) = (text::features(asked), text::features(before));
+    let new = words.iter().filter(|word| !known.contains(*word)).count();
+    text::similarity(&known, &words) >= SAME_REQUEST && new < MIN_NEW_WORDS
 }
 
 /// Makes requests fit: cuts each if they are too long together, and drops what is still too much. Those after which nothing changed go
@@ -164,7 +170,7 @@ fn says_little(asked: &str) -> bool {
 }
 
 /// Returns whether the user says how what was done turned out: "that works now".
-fn is_verdict(asked: &str) -> bool {
+pub(super) fn is_verdict(asked: &str) -> bool {
     const WORDS: [&str; 13] = [
         "works",
         "worked",
@@ -302,6 +308,7 @@ mod tests {
             "fix both",
             "great, that works now",
             "let me commit myself from now on, please",
+            "right now it looks rusty..there's the lid underneath..lets talk about it first...its not what i wanted",
         ] {
             assert_eq!(told(asked).as_deref(), Some(asked));
         }

@@ -208,6 +208,11 @@ impl Turn {
         self.answer.is_empty()
     }
 
+    /// Returns the prompt if the user interrupted the agent before it said or did anything. Otherwise an empty text.
+    pub(super) fn unheard(&self) -> &str {
+        if self.cut_off && self.is_silent() && !self.used_tools { &self.prompt } else { "" }
+    }
+
     /// Adds the statements of a text.
     pub(super) fn state(&mut self, said: &str, voice: Voice) {
         self.statements.extend(statement::statements(said, voice));

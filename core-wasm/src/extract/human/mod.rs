@@ -7,6 +7,7 @@ mod consent;
 mod correction;
 mod directives;
 mod dispute;
+mod interrupted;
 mod objection;
 mod pasted;
 mod plan;
@@ -34,6 +35,7 @@ pub(super) use consent::{
 pub(super) use correction::{corrects, holds_back, is_correction, outlasts_change};
 pub(super) use directives::{directives, typed};
 pub(super) use dispute::{denies_success, disputes, doubts, objects, refutes, replaces, without_hesitation};
+pub(super) use interrupted::{completed, says_again};
 pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, title};

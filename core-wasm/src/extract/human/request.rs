@@ -461,7 +461,8 @@ fn issue_title(prompt: &str) -> Option<String> {
         let line = line.trim_start();
         line.starts_with("- ") || line.starts_with(|c: char| c.is_ascii_digit())
     };
-    prompt.lines().filter(|line| !is_item(line)).map(text::plain).find_map(|line| {
+    // What stands in a code block is an example.
+    text::prose_lines(prompt).filter(|line| !is_item(line)).map(text::plain).find_map(|line| {
         let (name, title) = line.split_once(':')?;
         let name = name.trim_matches(['*', ' ']).to_lowercase();
         let title = title.trim_matches(['*', ' ']);

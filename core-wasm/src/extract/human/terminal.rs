@@ -10,13 +10,19 @@ pub(super) fn is_terminal(line: &str) -> bool {
     let is_level = ["ERROR", "FATAL", "WARN", "WARNING", "INFO", "DEBUG", "FAIL", "Traceback"]
         .iter()
         .any(|level| line.strip_prefix(level).is_some_and(|rest| rest.starts_with([':', ' ', ']', '\t'])));
-    let is_test = ["=== RUN", "--- FAIL", "--- PASS", "--- SKIP", "=== FAIL"].iter().any(|mark| line.starts_with(mark));
+    let is_test = ["=== ", "--- "].iter().any(|mark| line.strip_prefix(mark).is_some_and(begins_in_capitals));
     // `[task] $ command`, and the lines of a task: `[lint:go] file.go:3: …`.
     let is_task = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
         let is_name = tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
         is_name && (tag.contains(':') || rest.starts_with("$ "))
     });
     is_level || is_test || is_task || is_command(line)
+}
+
+/// Returns whether the first word is a word in capitals: what a runner of tests prints of one, such as "FAIL".
+fn begins_in_capitals(rest: &str) -> bool {
+    let word = rest.split([' ', ':']).next().unwrap_or_default();
+    word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// Returns whether a line is a command behind the prompt of a shell.

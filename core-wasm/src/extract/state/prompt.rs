@@ -16,6 +16,10 @@ use crate::text;
 impl State {
     pub(super) fn start_turn(&mut self, prompt: &str, is_from_program: bool, source: LineRef, settled: &mut Vec<Draft>) {
         let prompt = clean::clean(prompt);
+        let completed = human::completed(self.turn.unheard(), &prompt);
+        if completed.is_some() || human::says_again(self.turn.unheard(), &prompt) {
+            self.forget_prompt();
+        }
         let has_answer = !self.turn.answer.is_empty();
         let about = self.topic().to_owned();
         self.close_turn(settled);
@@ -32,12 +36,13 @@ impl State {
         if !std::mem::take(&mut self.is_dequeued) {
             self.queue.clear();
         }
-        let mut title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
+        let asked = completed.as_deref().unwrap_or(&prompt);
+        let mut title = human::request_summary(asked, MAX_REQUEST_CHARS, self.labels());
         let picked = if has_answer { options::picked_items(&prompt, &self.last_answer) } else { Vec::new() };
         if !picked.is_empty() {
             title = format!("{title} ({})", picked.join("; "));
         }
-        let substantive = human::is_substantive(&prompt) || !picked.is_empty();
+        let substantive = human::is_substantive(asked) || !picked.is_empty();
         self.record_prompt(&prompt, &about, is_from_program, &source, settled);
         for said in human::said_merged(&prompt) {
             for number in self.pull_requests_meant(&said) {
@@ -50,10 +55,19 @@ impl State {
         self.evidence.user_said(&prompt);
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
-        let whole = human::whole_request(&prompt).filter(|_| picked.is_empty()).unwrap_or_default();
-        self.request_of_prompt(&prompt, (&title, &whole), substantive);
-        self.begin_turn(&prompt, title, substantive, source);
+        let whole = human::whole_request(asked).filter(|_| picked.is_empty()).unwrap_or_default();
+        self.request_of_prompt(asked, (&title, &whole), substantive);
+        self.begin_turn(asked, title, substantive, source);
         self.turn.whole = whole;
+    }
+
+    /// Forgets the turn of a prompt that another one takes up, before anything came of it.
+    fn forget_prompt(&mut self) {
+        if self.request == self.turn.title {
+            self.request.clear();
+            self.request_whole.clear();
+        }
+        self.turn = Turn::default();
     }
 
     /// Takes what a prompt says against the work before it.
