@@ -407,7 +407,7 @@ pub(in crate::extract) fn plan_limits(plan: &str) -> Option<String> {
 
 /// Returns whether a heading stands above what is not to be changed or done.
 fn leaves_alone(heading: &str) -> bool {
-    const WORDS: [&str; 9] = [
+    const WORDS: [&str; 11] = [
         "out of scope",
         "not in scope",
         "non-goals",
@@ -415,6 +415,8 @@ fn leaves_alone(heading: &str) -> bool {
         "not change",
         "not to change",
         "not to do",
+        "not to add",
+        "what not to",
         "하지 않을 것",
         "やらないこと",
     ];

@@ -933,4 +933,7 @@ fn a_plan_says_what_it_leaves_alone() {
     let told = "What NOT to change: `till.rs`; The bell; Do NOT print the name of the night till";
     assert_eq!(plan_limits(plan).as_deref(), Some(told));
     assert_eq!(plan_limits("# Slips\n\n## Steps\n\nPrint the date. The name is not to change."), None);
+    let listed =
+        plan_limits("# Slips\n\n### What NOT to add\n\n- Names of the tills, which nobody reads\n\n## Steps\n\nFold it.");
+    assert!(listed.is_some_and(|limits| limits.contains("Names of the tills") && !limits.contains("Fold")));
 }
