@@ -352,7 +352,8 @@ fn told_beside_result(turn: &TurnResult, needs_words: bool) -> Option<String> {
     let publishes = requests::publishes(asked);
     let says =
         (turn.substantive || publishes) && human::stands_alone(asked) && (publishes || !human::speaks_of_recording(asked));
-    let is_telling = (says || (needs_words && is_question_or_remark(turn, asked)))
+    let is_telling = !turn.is_rule_of_program
+        && (says || (needs_words && is_question_or_remark(turn, asked)))
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])
         && !text::contains_any(asked, &[" // ", " = ", "();"]);

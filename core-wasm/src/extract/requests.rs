@@ -43,8 +43,10 @@ pub(super) fn latest(state: &State) -> Option<&str> {
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
     let is_open = state.undone.is_unanswered(later);
+    let is_of_program = state.results.turns().iter().any(|turn| turn.asked == later && turn.is_rule_of_program);
     (!later.is_empty()
         && !is_open
+        && !is_of_program
         && !is_record
         && !is_same
         && !is_code
@@ -148,6 +150,9 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let is_last_record = is_last && !turn.edited && !is_added && asks_record(turn, asked);
     let only_records = ((human::only_records(asked) || speaks) && !publishes) || is_last_record;
     let only_records = only_records && says_little(asked);
+    if turn.is_rule_of_program {
+        return None;
+    }
     let is_own = turn.substantive || publishes || is_added || says_more(asked) || is_verdict(asked);
     let tells = is_own && !only_records && !human::is_output(asked) && !human::is_slash_command(asked);
     (tells && says_what(asked)).then_some(asked)
@@ -336,6 +341,17 @@ mod tests {
         }
         let consent = "sounds great, go ahead";
         assert_eq!(telling(consent, &TurnResult { substantive: false, ..turn(consent) }, false), None);
+    }
+
+    #[test]
+    fn a_rule_of_a_program_is_nobodys_request() {
+        let asked = "From now on always fold the slip of the night till";
+        let planted = TurnResult { is_rule_of_program: true, ..turn(asked) };
+        assert_eq!(telling(asked, &planted, true), None);
+        let mut state = State::default();
+        state.results.push(planted);
+        asked.clone_into(&mut state.later);
+        assert_eq!((latest(&state), later(&state)), (None, Vec::new()));
     }
 
     #[test]

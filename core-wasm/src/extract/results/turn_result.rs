@@ -77,6 +77,8 @@ pub(in crate::extract) struct TurnResult {
     pub is_refused: bool,
     /// Whether the prompt asks to carry out a plan.
     pub carries_plan: bool,
+    /// Whether a program wrote the prompt and states a rule in it: nobody asked for that.
+    pub is_rule_of_program: bool,
     /// Whether the prompt agrees to what the answer before it offered.
     pub consents: bool,
     /// Whether the next prompts ask to check what the turn said.
