@@ -148,13 +148,12 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let speaks = human::speaks_of_recording(asked) && (!(turn.edited || turn.acted) || !asked.is_ascii());
     // The course tells the commit that was asked for last with what became of it.
     let is_last_record = is_last && !turn.edited && !is_added && asks_record(turn, asked);
-    let only_records = ((human::only_records(asked) || speaks) && !publishes) || is_last_record;
-    let only_records = only_records && says_little(asked);
+    let only_records = (human::only_records(asked) || speaks) && !publishes && says_little(asked);
     if turn.is_rule_of_program {
         return None;
     }
     let is_own = turn.substantive || publishes || is_added || says_more(asked) || is_verdict(asked);
-    let tells = is_own && !only_records && !human::is_output(asked) && !human::is_slash_command(asked);
+    let tells = is_own && !only_records && !is_last_record && !human::is_output(asked) && !human::is_slash_command(asked);
     (tells && says_what(asked)).then_some(asked)
 }
 
@@ -341,6 +340,13 @@ mod tests {
         }
         let consent = "sounds great, go ahead";
         assert_eq!(telling(consent, &TurnResult { substantive: false, ..turn(consent) }, false), None);
+    }
+
+    #[test]
+    fn the_commit_that_was_asked_for_last_is_told_with_what_became_of_it() {
+        let asked = "commit that, the name of the night till can wait until tomorrow";
+        let chore = TurnResult { edited: false, committed: true, ..turn(asked) };
+        assert_eq!((telling(asked, &chore, true), telling(asked, &chore, false)), (None, Some(asked)));
     }
 
     #[test]
