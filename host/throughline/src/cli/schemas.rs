@@ -136,8 +136,9 @@ const HEAD: &str = "\
 # What commands print for programs
 
 With `--json` a command prints one JSON document on standard output (`export` prints one per line), and messages for people on standard
-error. A command that fails prints no document; see the exit codes. The schemas follow draft 2020-12 of JSON Schema. Any version may add
-fields; a required field keeps its name and its meaning until CHANGELOG.md says otherwise.
+error. A command that cannot do its work prints no document. One that checks something (`doctor`, `status`, `verify`) prints its document
+and exits with 1 if something is not as it should be. The schemas follow draft 2020-12 of JSON Schema. Any version may add fields; a
+required field keeps its name and its meaning until CHANGELOG.md says otherwise.
 Generated: `UPDATE=1 cargo test -p throughline schemas`.
 
 | Command | Schema | What it does |
