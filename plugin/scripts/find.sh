@@ -24,4 +24,4 @@ done
 set +f
 IFS=$saved_ifs
 
-install='cargo install --locked --git https://github.com/throughline/throughline throughline'
+install='cargo install --locked --git https://github.com/throughline/throughline throughline throughline-compiler'

@@ -97,8 +97,8 @@ pub const MAX_ADDRESS_SPACE_BYTES: u64 = 16 << 30;
 const MAX_OUTPUT_BYTES: u64 = 512 << 20;
 
 /// What to do if the compiler is missing or another one's.
-const HINT: &str =
-    "install throughline-compiler of the same version beside throughline: `cargo install --locked --path host/compiler`";
+const HINT: &str = "install throughline-compiler of the same version beside throughline: `cargo install --locked --path host/compiler` in \
+                    a clone, or `cargo install --locked --git https://github.com/throughline/throughline throughline-compiler`";
 
 /// What the two programs must agree on.
 #[derive(Debug, Clone, PartialEq, Eq)]
