@@ -74,6 +74,20 @@ pub(super) fn reports_check(said: &str, name: &str) -> bool {
     text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any(it, &PASSES))
 }
 
+/// Returns whether a sentence of the text says that a failure has nothing to do with the session's changes.
+pub(super) fn says_older(said: &str) -> bool {
+    const OLDER: [&str; 6] =
+        ["pre-existing", "preexisting", "already failing", "already failed", "unrelated to", "unrelated failure"];
+    const FAULTS: [&str; 6] = ["fail", "error", "flak", "timeout", "broken", "warning"];
+    // What the machine lacks explains itself, and what was mended fails no more.
+    const EXPLAINED: [&str; 6] = ["require", "env", "not set", "connection", "credential", "fixed"];
+    let lower = said.to_lowercase();
+    let is_claim = |it: &String| {
+        text::contains_any(it, &OLDER) && text::contains_any(it, &FAULTS) && !text::contains_any(it, &EXPLAINED)
+    };
+    text::sentences(&lower).iter().any(is_claim)
+}
+
 /// Returns whether the text tells that so many tests passed.
 pub(super) fn tells_count(said: &str, passed: &str) -> bool {
     let has_count = |part: &str| part.split(|c: char| !c.is_ascii_digit()).any(|number| number == passed);

@@ -362,6 +362,10 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
     items.extend(
         attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),
     );
+    // Nobody looked at how it was before.
+    if attribute(notes, "older-faults").is_some() && check_reports::says_older(said) {
+        items.push(words.older_faults.to_owned());
+    }
     let tags = attribute(notes, "tags").into_iter().flat_map(|tags| tags.split(' '));
     items.extend(tags.filter(|tag| !notes.outcome.contains(*tag)).map(|tag| format!("tag {tag}")));
     let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();

@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, OF_ALL, purpose, runs_all};
+use super::ci;
 use super::commands;
 use super::failures;
 use super::labels::Labels;
 use super::published::Published;
 use super::undone::Push;
+use super::unrun::Unrun;
+use crate::text;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
 const MAX_CHECKS: usize = 8;
@@ -43,6 +46,11 @@ pub(super) struct Evidence {
     /// Whether all tests may have been run.
     may_have_run_all: bool,
     published: Published,
+    unrun: Unrun,
+    /// Whether something may have been checked as it was before the session's changes.
+    may_know_before: bool,
+    /// Whether the session's changes may have been put aside, to look at what was before them.
+    has_put_aside: bool,
 }
 
 impl Evidence {
@@ -52,6 +60,7 @@ impl Evidence {
         self.has_code |= is_code;
         self.checks_aged(file, is_code);
         self.published.file_changed(is_code);
+        self.unrun.file_changed(file);
         self.are_tests_old = true;
         self.is_never_run |= can_run;
     }
@@ -76,6 +85,7 @@ impl Evidence {
 
     /// Records what the user said, who may show what a run of a new script printed: `[test:till] $ go test ./till`.
     pub(super) fn user_said(&mut self, prompt: &str) {
+        self.unrun.user_said(prompt);
         if self.new_scripts.is_empty() {
             return;
         }
@@ -127,6 +137,10 @@ impl Evidence {
     /// Records that a sub-agent worked, which may have run all checks and looked at CI. `is_shown`: the transcript has what it ran.
     pub(super) fn agent_ran(&mut self, is_shown: bool) {
         self.is_never_run &= is_shown;
+        if !is_shown {
+            self.unrun.may_have_run();
+            self.may_know_before = true;
+        }
         self.may_have_run_all();
         self.published.may_have_been_seen();
     }
@@ -163,6 +177,18 @@ impl Evidence {
             None if counts_tests => self.may_have_run_all_tests(),
             _ => {}
         }
+    }
+
+    /// Returns the names of the changed files that only another program runs, and that nobody ran. `changed` are the paths of all changed
+    /// files.
+    pub(super) fn unrun(&self, changed: &[&str]) -> Vec<&str> {
+        self.unrun.names(changed)
+    }
+
+    /// Returns whether the session changed code and never ran a check on what was before its changes, so that it cannot know which faults
+    /// are older.
+    pub(super) fn knows_nothing_before(&self) -> bool {
+        self.has_code && self.has_checked && !self.may_know_before
     }
 
     /// Returns whether nothing was run since the last change of a file.
@@ -202,7 +228,11 @@ impl Evidence {
         if commands::class(command) != commands::Class::Inspect || commands::pipes_into_program(command) {
             self.ran();
         }
-        self.has_checked |= commands::may_check(command) || commands::hook_reports(command, output);
+        self.unrun.command_ran(command);
+        self.has_put_aside |= self.has_code && puts_aside(command);
+        let may_check = commands::may_check(command);
+        self.may_know_before |= ci::looks(command) || (may_check && (!self.has_code || self.has_put_aside));
+        self.has_checked |= may_check || commands::hook_reports(command, output);
         self.new_scripts.retain(|script| !command.split([' ', '"', '\'', ';', '\n']).any(|word| word == script));
         if self.published.command_ran(command, output, failed) {
             self.may_have_run_all();
@@ -244,6 +274,10 @@ impl Evidence {
         for name in names {
             let known = self.checks.iter().position(|check| check.name == name);
             let mut check = known.map(|at| self.checks.remove(at)).filter(|check| !check.is_old).unwrap_or_default();
+            // A formatter passes whatever it finds, unless it is told only to look.
+            if passed && FORMATTERS.contains(&name) && rewrites(command, name) {
+                continue;
+            }
             name.clone_into(&mut check.name);
             // What failed and passes now was mended. What passed and fails now without a change of a file is not clear.
             check.failed = failed;
@@ -328,6 +362,22 @@ impl Evidence {
         items.extend((!names.is_empty()).then(|| labels.not_run_since.replace("{}", &names.join(", "))));
         items
     }
+}
+
+/// Returns whether a command line may put the session's changes aside, or have another version of the files beside them.
+fn puts_aside(command: &str) -> bool {
+    commands::git_calls(command).iter().any(|(subcommand, arguments)| match subcommand.as_str() {
+        "stash" | "worktree" | "clone" | "bisect" => true,
+        "checkout" | "switch" => !arguments.iter().any(|word| matches!(word.as_str(), "-b" | "-B" | "-c" | "-C")),
+        _ => false,
+    })
+}
+
+/// Returns whether a command line runs a formatter of that name so that it rewrites what it finds.
+fn rewrites(command: &str, name: &str) -> bool {
+    const LOOKS: [&str; 6] = ["check", " -l", " -d", "--list", "--diff", "--dry-run"];
+    let mut runs = commands::segments(command).into_iter().filter(|segment| segment.contains(name));
+    !runs.any(|segment| text::contains_any(segment, &LOOKS))
 }
 
 #[cfg(test)]

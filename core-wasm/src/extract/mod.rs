@@ -43,6 +43,7 @@ pub(crate) mod tasks;
 mod tool_uses;
 mod turn;
 mod undone;
+mod unrun;
 pub(crate) mod vanished;
 mod weights;
 mod work_tree;

@@ -17,6 +17,8 @@ const MIN_SUBJECT_WORDS: usize = 3;
 const MIN_ASKED_WORDS: usize = 2;
 /// The share of a short text's words that must be a point's for the text to be about it.
 const MIN_SHARE: f32 = 0.5;
+/// How many words an answer to a question has at most that asks for nothing else.
+const MAX_ANSWER_WORDS: usize = 5;
 /// The number of words from which a point without names says what is open.
 const MIN_POINT_WORDS: usize = 3;
 /// How many later answers a point outlives that do not speak of it.
@@ -61,6 +63,9 @@ struct OpenPoint {
     /// Whether a document for the next session lists it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_handed_over: bool,
+    /// Whether it is a request of which the agent only said what it would do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_promised: bool,
     /// The document of the project that asks it. Empty if the agent said it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     document: String,
@@ -74,6 +79,9 @@ impl OpenPoints {
         // "Yes for both" answers every question.
         let answers = human::is_consent(said);
         let is_answered = |point: &str| answers && point.contains(['?', '？']);
+        // Whoever answers in a few words what the agent asked back has it done.
+        let is_brief = answers || said.split_whitespace().count() <= MAX_ANSWER_WORDS;
+        self.all.retain(|point| !(point.is_promised && point.age == 0 && is_brief));
         self.all.retain(|OpenPoint { said: point, .. }| {
             !takes_up(point) && !is_about(said, point) && !waits_for_decision(point) && !is_answered(point)
         });
@@ -138,6 +146,13 @@ impl OpenPoints {
                 self.all.push(OpenPoint { said, ..OpenPoint::default() });
             }
         }
+        let extra = self.all.len().saturating_sub(MAX_POINTS);
+        self.all.drain(..extra);
+    }
+
+    /// Records a request of which the answer only said what would be done, behind its label.
+    pub(super) fn promised(&mut self, said: String) {
+        self.all.push(OpenPoint { said, is_promised: true, ..OpenPoint::default() });
         let extra = self.all.len().saturating_sub(MAX_POINTS);
         self.all.drain(..extra);
     }
