@@ -244,7 +244,7 @@ const ENGLISH: Labels = Labels {
     not_merged: "To be merged, as the user asked, and not known to be: pull request #{}",
     expected: "Expected, but not seen",
     never_run: "Nothing was run after the last change",
-    unrun: "Changed, and not run or seen to run: {}",
+    unrun: "Changed, not seen to run: {}",
     older_faults: "that failures are older was said, not checked",
     only_announced: "Announced, not done",
     refused: "The user refused: {}",

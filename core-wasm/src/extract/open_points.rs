@@ -63,9 +63,9 @@ struct OpenPoint {
     /// Whether a document for the next session lists it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_handed_over: bool,
-    /// Whether it is a request of which the agent only said what it would do.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_promised: bool,
+    /// What stands before a request of which the agent only said what it would do. Empty for other points.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    promised: String,
     /// The document of the project that asks it. Empty if the agent said it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     document: String,
@@ -81,7 +81,7 @@ impl OpenPoints {
         let is_answered = |point: &str| answers && point.contains(['?', '？']);
         // Whoever answers in a few words what the agent asked back has it done.
         let is_brief = answers || said.split_whitespace().count() <= MAX_ANSWER_WORDS;
-        self.all.retain(|point| !(point.is_promised && point.age == 0 && is_brief));
+        self.all.retain(|point| !(!point.promised.is_empty() && point.age == 0 && is_brief));
         self.all.retain(|OpenPoint { said: point, .. }| {
             !takes_up(point) && !is_about(said, point) && !waits_for_decision(point) && !is_answered(point)
         });
@@ -150,9 +150,9 @@ impl OpenPoints {
         self.all.drain(..extra);
     }
 
-    /// Records a request of which the answer only said what would be done, behind its label.
-    pub(super) fn promised(&mut self, said: String) {
-        self.all.push(OpenPoint { said, is_promised: true, ..OpenPoint::default() });
+    /// Records a request of which the answer only said what would be done. `label` says so.
+    pub(super) fn promised(&mut self, said: &str, label: &str) {
+        self.all.push(OpenPoint { said: said.to_owned(), promised: label.to_owned(), ..OpenPoint::default() });
         let extra = self.all.len().saturating_sub(MAX_POINTS);
         self.all.drain(..extra);
     }
@@ -197,9 +197,10 @@ impl OpenPoints {
         let mut all: Vec<&OpenPoint> = self.all.iter().collect();
         all.sort_by_key(|point| point.age);
         let mut items: Vec<(&str, String)> = Vec::new();
-        for OpenPoint { said, document, .. } in all {
+        for OpenPoint { said, document, promised, .. } in all {
             match items.iter_mut().find(|(of, _)| !document.is_empty() && of == document) {
                 Some((_, known)) => *known = format!("{known} {said}"),
+                None if !promised.is_empty() => items.push(("", format!("{promised}: {said}"))),
                 None if document.is_empty() => items.push(("", said.clone())),
                 None => items.push((document, format!("`{document}`: {said}"))),
             }

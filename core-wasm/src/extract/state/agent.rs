@@ -317,8 +317,9 @@ impl State {
                 human::only_asks(&turn.title) && !turn.edited && !turn.acted && !requests::asks_what_is_left(&turn.title);
             self.open_points.answered(&turn.answer, only_explains);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
+            let label = self.labels().only_announced;
             if turn.only_announces() {
-                self.open_points.promised(format!("{}: {}", self.labels().only_announced, turn.title));
+                self.open_points.promised(&turn.title, label);
             }
             let before = std::mem::replace(&mut self.last_answer, head_and_tail(&turn.answer, LAST_ANSWER_BYTES));
             // Whoever only asks about a proposal may still agree to it.
