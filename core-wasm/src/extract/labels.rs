@@ -28,6 +28,8 @@ pub(crate) struct Labels {
     pub cause: &'static str,
     /// Before the fix of a failure.
     pub fixed_by: &'static str,
+    /// Before a change that was made for a failure that nobody saw mended.
+    pub tried: &'static str,
     /// Before a command that went past a failing check instead of mending it.
     pub bypassed_by: &'static str,
     /// The same, if the user allowed it.
@@ -190,6 +192,7 @@ const ENGLISH: Labels = Labels {
     fails: "Fails",
     cause: "Cause",
     fixed_by: "Fixed by",
+    tried: "Tried, not seen to pass",
     bypassed_by: "Not mended, only bypassed by",
     allowed_bypass: "Bypassed once, which the user allowed, by",
     written_with: "writing the file with {}",
@@ -278,6 +281,7 @@ const KOREAN: Labels = Labels {
     fails: "실패",
     cause: "원인",
     fixed_by: "해결",
+    tried: "시도함, 통과는 확인되지 않음",
     bypassed_by: "고치지 않고 우회",
     allowed_bypass: "사용자 허락으로 한 번 우회",
     written_with: "{}로 파일을 새로 씀",
@@ -373,6 +377,7 @@ const JAPANESE: Labels = Labels {
     fails: "失敗",
     cause: "原因",
     fixed_by: "解決",
+    tried: "試行、成功は未確認",
     bypassed_by: "回避のみ (未修正)",
     allowed_bypass: "ユーザーの許可で一度だけ回避",
     written_with: "{} でファイルを書き直す",
@@ -468,6 +473,7 @@ const CHINESE: Labels = Labels {
     fails: "失败",
     cause: "起因",
     fixed_by: "解决",
+    tried: "已尝试，未见通过",
     bypassed_by: "仅绕过，未修复",
     allowed_bypass: "经用户允许绕过一次",
     written_with: "用 {} 重写文件",
