@@ -145,6 +145,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_failure_may_be_called_older() {
+        assert!(says_older("The till opens. The drawer has pre-existing compilation errors unrelated to this change."));
+        for other in [
+            "The test fails without `TILL_KEY`: a pre-existing environment issue.",
+            "Fixed a pre-existing error of the drawer.",
+            "The pre-existing slips stay. Two tests fail.",
+        ] {
+            assert!(!says_older(other), "{other}");
+        }
+    }
+
+    #[test]
     fn tools_say_more_surely_which_checks_pass() {
         let evidence = ["tests: 12 pass, 0 fail", "not run since: lint", "pushed to `build`", "never run: build:all"];
         let without_reports =

@@ -345,8 +345,9 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
     if let Some(tests) = attribute(notes, "tests") {
         let passed = tests.split(' ').next().unwrap_or_default();
         let is_failing = !tests.contains(" 0 fail");
-        if is_failing || !check_reports::tells_count(said, passed) {
-            let age = attribute(notes, "tests-age").map(|age| format!(", {age}")).unwrap_or_default();
+        // A count says nothing of the tests that did not run, or of what was changed since.
+        let age = attribute(notes, "tests-age").map(|age| format!(", {age}")).unwrap_or_default();
+        if is_failing || !age.is_empty() || !check_reports::tells_count(said, passed) {
             items.push(format!("{}: {tests}{age}", words.tests));
         }
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::before::Before;
 use super::check::{Check, OF_ALL, purpose, runs_all};
-use super::ci;
 use super::commands;
 use super::failures;
 use super::labels::Labels;
@@ -47,10 +47,7 @@ pub(super) struct Evidence {
     may_have_run_all: bool,
     published: Published,
     unrun: Unrun,
-    /// Whether something may have been checked as it was before the session's changes.
-    may_know_before: bool,
-    /// Whether the session's changes may have been put aside, to look at what was before them.
-    has_put_aside: bool,
+    before: Before,
 }
 
 impl Evidence {
@@ -139,7 +136,7 @@ impl Evidence {
         self.is_never_run &= is_shown;
         if !is_shown {
             self.unrun.may_have_run();
-            self.may_know_before = true;
+            self.before.may_be_known();
         }
         self.may_have_run_all();
         self.published.may_have_been_seen();
@@ -188,7 +185,7 @@ impl Evidence {
     /// Returns whether the session changed code and never ran a check on what was before its changes, so that it cannot know which faults
     /// are older.
     pub(super) fn knows_nothing_before(&self) -> bool {
-        self.has_code && self.has_checked && !self.may_know_before
+        self.has_code && self.has_checked && !self.before.is_known()
     }
 
     /// Returns whether nothing was run since the last change of a file.
@@ -229,9 +226,8 @@ impl Evidence {
             self.ran();
         }
         self.unrun.command_ran(command);
-        self.has_put_aside |= self.has_code && puts_aside(command);
         let may_check = commands::may_check(command);
-        self.may_know_before |= ci::looks(command) || (may_check && (!self.has_code || self.has_put_aside));
+        self.before.command_ran(command, may_check, self.has_code);
         self.has_checked |= may_check || commands::hook_reports(command, output);
         self.new_scripts.retain(|script| !command.split([' ', '"', '\'', ';', '\n']).any(|word| word == script));
         if self.published.command_ran(command, output, failed) {
@@ -364,15 +360,6 @@ impl Evidence {
     }
 }
 
-/// Returns whether a command line may put the session's changes aside, or have another version of the files beside them.
-fn puts_aside(command: &str) -> bool {
-    commands::git_calls(command).iter().any(|(subcommand, arguments)| match subcommand.as_str() {
-        "stash" | "worktree" | "clone" | "bisect" => true,
-        "checkout" | "switch" => !arguments.iter().any(|word| matches!(word.as_str(), "-b" | "-B" | "-c" | "-C")),
-        _ => false,
-    })
-}
-
 /// Returns whether a command line runs a formatter of that name so that it rewrites what it finds.
 fn rewrites(command: &str, name: &str) -> bool {
     const LOOKS: [&str; 6] = ["check", " -l", " -d", "--list", "--diff", "--dry-run"];
@@ -432,6 +419,19 @@ mod tests {
         assert!(evidence.is_clean());
         evidence.command_ran("bun run typecheck", "", false, true);
         assert!(!evidence.is_clean());
+    }
+
+    #[test]
+    fn a_formatter_that_rewrites_proves_nothing() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("cargo fmt && cargo clippy", "", true, false);
+        assert_eq!(items(&evidence), ["clippy: pass"]);
+        evidence.command_ran("cargo fmt --check", "", false, true);
+        assert_eq!(items(&evidence), ["clippy: pass", "fmt: fail"]);
+        evidence.command_ran("cargo fmt", "", true, false);
+        assert_eq!(items(&evidence), ["clippy: pass"]);
+        evidence.command_ran("cargo fmt --check", "", true, false);
+        assert_eq!(items(&evidence), ["clippy: pass", "fmt: pass"]);
     }
 
     #[test]

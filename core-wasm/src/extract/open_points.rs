@@ -141,6 +141,7 @@ impl OpenPoints {
                 || weighs_option(&lower)
                 || lower.starts_with("that ")
                 || waits_for_work(&lower)
+                || offers_commit(&said, &lower)
                 || (statement::names(&said).is_empty() && text::features(&said).len() < MIN_POINT_WORDS);
             if !is_done && !says_little && !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
                 self.all.push(OpenPoint { said, ..OpenPoint::default() });
@@ -230,6 +231,11 @@ fn weighs_option(lower: &str) -> bool {
     lower.split_once([':', '：']).is_some_and(|(label, _)| LABELS.contains(&label.trim()))
 }
 
+/// Returns whether a point only says that the changes may be committed: whether they are is told with the files.
+fn offers_commit(said: &str, lower: &str) -> bool {
+    statement::names(said).is_empty() && text::contains_any_words(lower, &["ready to commit", "ready for you to commit"])
+}
+
 /// Returns whether a point in lower case only says that the agent has nothing to do.
 fn waits_for_work(lower: &str) -> bool {
     const WORK: [&str; 6] =
@@ -301,6 +307,33 @@ mod tests {
         points.answered("I wrote it down.", false);
         points.answered("It is blue.", false);
         assert_eq!(points.items().len(), 1, "it is for the next session");
+    }
+
+    #[test]
+    fn a_request_that_was_only_announced_stays_until_it_is_taken_up() {
+        let mut points = OpenPoints::default();
+        let promise = |points: &mut OpenPoints| {
+            points.answered("I'll lock the drawer once the till is closed. Shall I watch it?", false);
+            points.promised("lock the drawer in the evening", "Announced, not done");
+        };
+        let told = ["Announced, not done: lock the drawer in the evening"];
+        promise(&mut points);
+        points.prompted("the slips of the second till have no date, can you have a look at them?");
+        points.answered("Here's what was done: the date is printed.", false);
+        assert!(points.items().contains(&told[0].to_owned()), "{:?}", points.items());
+        points.answered("The drawer is locked in the evening now.", false);
+        assert!(!points.items().contains(&told[0].to_owned()), "{:?}", points.items());
+        promise(&mut points);
+        points.prompted("yes, watch it");
+        assert!(!points.items().contains(&told[0].to_owned()), "{:?}", points.items());
+    }
+
+    #[test]
+    fn that_changes_may_be_committed_is_told_with_the_files() {
+        let mut points = OpenPoints::default();
+        points
+            .answered("The till is closed.\n\nThe changes are ready for you to commit and deploy when you're ready!", false);
+        assert!(points.items().is_empty(), "{:?}", points.items());
     }
 
     #[test]

@@ -319,6 +319,31 @@ mod tests {
     }
 
     #[test]
+    fn what_a_filter_made_anew_has_another_hash() {
+        let mut rewritten = Rewritten::default();
+        committed(&mut rewritten, "1a2b3c4", "Round the total");
+        committed(&mut rewritten, "5d6e7f8", "Print the slip");
+        let printed = "Parsed 2 commitsHEAD is now at 7a8b9c0 Print the slip\n\nNew history written in 0.04 seconds...";
+        rewritten.command_ran("git filter-repo --path drawer --invert-paths --force", printed);
+        assert_eq!(rewritten.told("committed as 5d6e7f8; in 1a2b3c4."), "committed as 7a8b9c0.");
+        rewritten.command_ran("git log --oneline HEAD~2..HEAD", "7a8b9c0 Print the slip\n6f7a8b9 Round the total");
+        assert_eq!(rewritten.told("5d6e7f8 and 1a2b3c4"), "7a8b9c0 and 6f7a8b9");
+    }
+
+    #[test]
+    fn an_amendment_leaves_a_commit_behind_the_latest() {
+        let mut rewritten = Rewritten::default();
+        committed(&mut rewritten, "1a2b3c4", "Round the total");
+        rewritten.command_ran("git log --oneline -2", "5d6e7f8 saved by the hook\n1a2b3c4 Round the total");
+        assert!(rewritten.is_behind_head("1a2b3c4d") && !rewritten.is_behind_head("5d6e7f8"));
+        rewritten.command_ran("git commit --amend -m x", "[cart 7a8b9c0] Print the slip");
+        assert_eq!(rewritten.told("1a2b3c4"), "1a2b3c4");
+        assert!(!rewritten.is_behind_head("1a2b3c4"), "it is not known any more which is the latest");
+        rewritten.command_ran("git commit --amend -m x", "[cart 8b9c0d1] Print the long slip");
+        assert_eq!(rewritten.told("7a8b9c0"), "8b9c0d1");
+    }
+
+    #[test]
     fn a_commit_on_another_branch_stands_beside_the_first() {
         let mut rewritten = Rewritten::default();
         committed(&mut rewritten, "1a2b3c4", "Round the total");

@@ -390,6 +390,14 @@ mod tests {
     }
 
     #[test]
+    fn a_message_may_end_the_turn() {
+        for (reason, ends) in [("\"end_turn\"", true), ("\"tool_use\"", false), ("null", false)] {
+            let line = format!(r#"{{"type":"assistant","message":{{"content":"x","stop_reason":{reason}}}}}"#);
+            read(&line, |line| assert_eq!(line.ends_turn, ends));
+        }
+    }
+
+    #[test]
     fn times_are_milliseconds() {
         read(r#"{"timestamp":"1970-01-01T00:00:01.500Z"}"#, |line| {
             assert_eq!(line.at(), Some(1500));

@@ -37,6 +37,22 @@ fn changes_are_committed_and_pushed() {
 }
 
 #[test]
+fn somebody_else_may_have_pushed_the_earlier_commits() {
+    let mut undone = Undone::default();
+    let state = |undone: &Undone, own| undone.commit_state(&["a.ts"], own, labels(Language::English));
+    undone.file_changed("a.ts");
+    undone.committed(false);
+    undone.commit_added();
+    assert_eq!(state(&undone, 2), "committed, not pushed");
+    undone.git_listed(&Listed { is_ahead: Some(true), ahead: 1, ..Listed::default() }, |_| false);
+    assert_eq!(state(&undone, 2), "committed, 1 of 2 commits not pushed");
+    undone.commit_added();
+    assert_eq!(state(&undone, 3), "committed, 2 of 3 commits not pushed");
+    undone.pushed();
+    assert_eq!(state(&undone, 3), "");
+}
+
+#[test]
 fn what_somebody_else_committed_is_not_to_be_committed() {
     let mut undone = Undone::default();
     undone.file_changed("a.ts");
