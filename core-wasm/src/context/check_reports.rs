@@ -81,11 +81,9 @@ pub(super) fn says_older(said: &str) -> bool {
     const FAULTS: [&str; 6] = ["fail", "error", "flak", "timeout", "broken", "warning"];
     // What the machine lacks explains itself, and what was mended fails no more.
     const EXPLAINED: [&str; 6] = ["require", "env", "not set", "connection", "credential", "fixed"];
-    let lower = said.to_lowercase();
-    let is_claim = |it: &String| {
-        text::contains_any(it, &OLDER) && text::contains_any(it, &FAULTS) && !text::contains_any(it, &EXPLAINED)
-    };
-    text::sentences(&lower).iter().any(is_claim)
+    text::sentences(said).iter().map(|it| it.to_lowercase()).any(|it| {
+        text::contains_any(&it, &OLDER) && text::contains_any(&it, &FAULTS) && !text::contains_any(&it, &EXPLAINED)
+    })
 }
 
 /// Returns whether the text tells that so many tests passed.

@@ -49,7 +49,9 @@ mod tests {
     fn only_a_check_of_what_was_before_tells_which_faults_are_older() {
         let known = |commands: &[(&str, bool, bool)]| {
             let mut before = Before::default();
-            commands.iter().for_each(|(command, may_check, has_code)| before.command_ran(command, *may_check, *has_code));
+            for (command, may_check, has_code) in commands {
+                before.command_ran(command, *may_check, *has_code);
+            }
             before.is_known()
         };
         assert!(!known(&[("cargo test", true, true), ("git switch -c till", false, true), ("cargo test", true, true)]));

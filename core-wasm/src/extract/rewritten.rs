@@ -325,7 +325,10 @@ mod tests {
         committed(&mut rewritten, "5d6e7f8", "Print the slip");
         let printed = "Parsed 2 commitsHEAD is now at 7a8b9c0 Print the slip\n\nNew history written in 0.04 seconds...";
         rewritten.command_ran("git filter-repo --path drawer --invert-paths --force", printed);
-        assert_eq!(rewritten.told("committed as 5d6e7f8; in 1a2b3c4."), "committed as 7a8b9c0.");
+        assert_eq!(
+            rewritten.told("Committed as 5d6e7f8; the total (1a2b3c4) is round."),
+            "Committed as 7a8b9c0; the total is round."
+        );
         rewritten.command_ran("git log --oneline HEAD~2..HEAD", "7a8b9c0 Print the slip\n6f7a8b9 Round the total");
         assert_eq!(rewritten.told("5d6e7f8 and 1a2b3c4"), "7a8b9c0 and 6f7a8b9");
     }

@@ -129,7 +129,9 @@ mod tests {
 
     fn changed(paths: &[&str]) -> Unrun {
         let mut unrun = Unrun::default();
-        paths.iter().for_each(|path| unrun.file_changed(path));
+        for path in paths {
+            unrun.file_changed(path);
+        }
         unrun
     }
 
