@@ -74,6 +74,18 @@ pub(super) fn reports_check(said: &str, name: &str) -> bool {
     text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any(it, &PASSES))
 }
 
+/// Returns whether a sentence of the text says that a failure has nothing to do with the session's changes.
+pub(super) fn says_older(said: &str) -> bool {
+    const OLDER: [&str; 6] =
+        ["pre-existing", "preexisting", "already failing", "already failed", "unrelated to", "unrelated failure"];
+    const FAULTS: [&str; 6] = ["fail", "error", "flak", "timeout", "broken", "warning"];
+    // What the machine lacks explains itself, and what was mended fails no more.
+    const EXPLAINED: [&str; 6] = ["require", "env", "not set", "connection", "credential", "fixed"];
+    text::sentences(said).iter().map(|it| it.to_lowercase()).any(|it| {
+        text::contains_any(&it, &OLDER) && text::contains_any(&it, &FAULTS) && !text::contains_any(&it, &EXPLAINED)
+    })
+}
+
 /// Returns whether the text tells that so many tests passed.
 pub(super) fn tells_count(said: &str, passed: &str) -> bool {
     let has_count = |part: &str| part.split(|c: char| !c.is_ascii_digit()).any(|number| number == passed);
@@ -129,6 +141,18 @@ fn is_known_report(sentence: &str, known: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_may_be_called_older() {
+        assert!(says_older("The till opens. The drawer has pre-existing compilation errors unrelated to this change."));
+        for other in [
+            "The test fails without `TILL_KEY`: a pre-existing environment issue.",
+            "Fixed a pre-existing error of the drawer.",
+            "The pre-existing slips stay. Two tests fail.",
+        ] {
+            assert!(!says_older(other), "{other}");
+        }
+    }
 
     #[test]
     fn tools_say_more_surely_which_checks_pass() {

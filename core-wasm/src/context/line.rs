@@ -196,7 +196,7 @@ pub(super) fn fit_within(line: &str, max: usize) -> String {
     let ends = LANGUAGES
         .map(labels::labels)
         .into_iter()
-        .flat_map(|words| [words.fixed_by, words.bypassed_by, words.allowed_bypass, words.rejected]);
+        .flat_map(|words| [words.fixed_by, words.tried, words.bypassed_by, words.allowed_bypass, words.rejected]);
     let Some(at) = ends.filter_map(|label| text::rfind(line, &format!(" {label}: "))).max() else {
         return truncate(line, max);
     };

@@ -345,8 +345,9 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
     if let Some(tests) = attribute(notes, "tests") {
         let passed = tests.split(' ').next().unwrap_or_default();
         let is_failing = !tests.contains(" 0 fail");
-        if is_failing || !check_reports::tells_count(said, passed) {
-            let age = attribute(notes, "tests-age").map(|age| format!(", {age}")).unwrap_or_default();
+        // A count says nothing of the tests that did not run, or of what was changed since.
+        let age = attribute(notes, "tests-age").map(|age| format!(", {age}")).unwrap_or_default();
+        if is_failing || !age.is_empty() || !check_reports::tells_count(said, passed) {
             items.push(format!("{}: {tests}{age}", words.tests));
         }
     }
@@ -362,6 +363,10 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
     items.extend(
         attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),
     );
+    // Nobody looked at how it was before.
+    if attribute(notes, "older-faults").is_some() && check_reports::says_older(said) {
+        items.push(words.older_faults.to_owned());
+    }
     let tags = attribute(notes, "tags").into_iter().flat_map(|tags| tags.split(' '));
     items.extend(tags.filter(|tag| !notes.outcome.contains(*tag)).map(|tag| format!("tag {tag}")));
     let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();

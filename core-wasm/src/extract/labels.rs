@@ -28,6 +28,8 @@ pub(crate) struct Labels {
     pub cause: &'static str,
     /// Before the fix of a failure.
     pub fixed_by: &'static str,
+    /// Before a change that was made for a failure that nobody saw mended.
+    pub tried: &'static str,
     /// Before a command that went past a failing check instead of mending it.
     pub bypassed_by: &'static str,
     /// The same, if the user allowed it.
@@ -62,6 +64,8 @@ pub(crate) struct Labels {
     pub commit_begun: &'static str,
     /// A commit, and no push.
     pub not_pushed: &'static str,
+    /// That only some commits were not pushed. Both `{}` are replaced by numbers: of these and of all.
+    pub partly_pushed: &'static str,
     /// That the changes were committed, and nothing is known of a push.
     pub is_committed: &'static str,
     /// The files that were changed for a request. `{}` are their names.
@@ -134,6 +138,12 @@ pub(crate) struct Labels {
     pub expected: &'static str,
     /// The latest changes were never run.
     pub never_run: &'static str,
+    /// Changed files that only another program runs, and that nobody ran. `{}` are their names.
+    pub unrun: &'static str,
+    /// That the agent called failures older than its changes, and never looked at what was before these.
+    pub older_faults: &'static str,
+    /// Before a request to which the agent only said what it would do.
+    pub only_announced: &'static str,
     /// The user refused a tool call. `{}` is the call.
     pub refused: &'static str,
     /// A reverted edit. `{}` is the file.
@@ -182,6 +192,7 @@ const ENGLISH: Labels = Labels {
     fails: "Fails",
     cause: "Cause",
     fixed_by: "Fixed by",
+    tried: "Tried, not seen to pass",
     bypassed_by: "Not mended, only bypassed by",
     allowed_bypass: "Bypassed once, which the user allowed, by",
     written_with: "writing the file with {}",
@@ -199,6 +210,7 @@ const ENGLISH: Labels = Labels {
     changed_after_commit: "changed after the last commit, not committed",
     commit_begun: "a commit was begun",
     not_pushed: "committed, not pushed",
+    partly_pushed: "committed, {} of {} commits not pushed",
     is_committed: "committed",
     changed: "changed: {}",
     bypassed_hook: "committed with `--no-verify` after its hook had failed",
@@ -235,6 +247,9 @@ const ENGLISH: Labels = Labels {
     not_merged: "To be merged, as the user asked, and not known to be: pull request #{}",
     expected: "Expected, but not seen",
     never_run: "Nothing was run after the last change",
+    unrun: "Changed, not seen to run: {}",
+    older_faults: "that failures are older was said, not checked",
+    only_announced: "Announced, not done",
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
     tests: "tests",
@@ -266,6 +281,7 @@ const KOREAN: Labels = Labels {
     fails: "실패",
     cause: "원인",
     fixed_by: "해결",
+    tried: "시도함, 통과는 확인되지 않음",
     bypassed_by: "고치지 않고 우회",
     allowed_bypass: "사용자 허락으로 한 번 우회",
     written_with: "{}로 파일을 새로 씀",
@@ -283,6 +299,7 @@ const KOREAN: Labels = Labels {
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
     commit_begun: "커밋을 시작함",
     not_pushed: "커밋함, push하지 않음",
+    partly_pushed: "커밋함, {}개(전체 {}개)는 push하지 않음",
     is_committed: "커밋함",
     changed: "변경: {}",
     bypassed_hook: "훅이 실패한 뒤 `--no-verify`로 커밋함",
@@ -319,6 +336,9 @@ const KOREAN: Labels = Labels {
     not_merged: "머지하라고 했으나 머지 확인되지 않음: PR #{}",
     expected: "예상했으나 확인하지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
+    unrun: "고쳤으나 실행하지 않음: {}",
+    older_faults: "전부터 있던 실패라고 했으나 확인하지 않음",
+    only_announced: "하겠다고만 하고 하지 않음",
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
     tests: "테스트",
@@ -357,6 +377,7 @@ const JAPANESE: Labels = Labels {
     fails: "失敗",
     cause: "原因",
     fixed_by: "解決",
+    tried: "試行、成功は未確認",
     bypassed_by: "回避のみ (未修正)",
     allowed_bypass: "ユーザーの許可で一度だけ回避",
     written_with: "{} でファイルを書き直す",
@@ -374,6 +395,7 @@ const JAPANESE: Labels = Labels {
     changed_after_commit: "最後のコミット後の変更は未コミット",
     commit_begun: "コミットを開始",
     not_pushed: "コミット済み、未プッシュ (push していない)",
+    partly_pushed: "コミット済み、{} 件 (全 {} 件中) は未プッシュ",
     is_committed: "コミット済み",
     changed: "変更: {}",
     bypassed_hook: "フック失敗後に `--no-verify` でコミット",
@@ -410,6 +432,9 @@ const JAPANESE: Labels = Labels {
     not_merged: "マージを頼まれたが、マージは未確認: PR #{}",
     expected: "見込みのみで未確認",
     never_run: "最後の変更後は何も実行していない",
+    unrun: "変更したが未実行: {}",
+    older_faults: "以前からの失敗という説明は未確認",
+    only_announced: "予告のみ、未実施",
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
     tests: "テスト",
@@ -448,6 +473,7 @@ const CHINESE: Labels = Labels {
     fails: "失败",
     cause: "起因",
     fixed_by: "解决",
+    tried: "已尝试，未见通过",
     bypassed_by: "仅绕过，未修复",
     allowed_bypass: "经用户允许绕过一次",
     written_with: "用 {} 重写文件",
@@ -465,6 +491,7 @@ const CHINESE: Labels = Labels {
     changed_after_commit: "最后一次提交之后的改动未提交",
     commit_begun: "已开始提交",
     not_pushed: "已提交，未推送 (push)",
+    partly_pushed: "已提交，{} 个（共 {} 个）未推送",
     is_committed: "已提交",
     changed: "更改: {}",
     bypassed_hook: "钩子失败后用 `--no-verify` 提交",
@@ -501,6 +528,9 @@ const CHINESE: Labels = Labels {
     not_merged: "要求合并但未确认已合并: PR #{}",
     expected: "预期会发生，但未确认",
     never_run: "最后一次修改后没有运行过",
+    unrun: "已修改但没有运行过: {}",
+    older_faults: "称失败早已存在，但未核实",
+    only_announced: "只说要做，没有做",
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",
     tests: "测试",

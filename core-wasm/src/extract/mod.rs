@@ -3,6 +3,7 @@
 //! Every line updates the [`State`]. At the end of a call, the memories that currently hold are compared with those
 //! that were emitted before. Therefore the same lines give the same memories and notes, in one call or in ten.
 
+mod before;
 mod check;
 mod ci;
 pub(crate) mod clean;
@@ -43,6 +44,7 @@ pub(crate) mod tasks;
 mod tool_uses;
 mod turn;
 mod undone;
+mod unrun;
 pub(crate) mod vanished;
 mod weights;
 mod work_tree;

@@ -17,6 +17,8 @@ const MIN_SUBJECT_WORDS: usize = 3;
 const MIN_ASKED_WORDS: usize = 2;
 /// The share of a short text's words that must be a point's for the text to be about it.
 const MIN_SHARE: f32 = 0.5;
+/// How many words an answer to a question has at most that asks for nothing else.
+const MAX_ANSWER_WORDS: usize = 5;
 /// The number of words from which a point without names says what is open.
 const MIN_POINT_WORDS: usize = 3;
 /// How many later answers a point outlives that do not speak of it.
@@ -61,6 +63,9 @@ struct OpenPoint {
     /// Whether a document for the next session lists it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_handed_over: bool,
+    /// What stands before a request of which the agent only said what it would do. Empty for other points.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    promised: String,
     /// The document of the project that asks it. Empty if the agent said it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     document: String,
@@ -74,6 +79,9 @@ impl OpenPoints {
         // "Yes for both" answers every question.
         let answers = human::is_consent(said);
         let is_answered = |point: &str| answers && point.contains(['?', '？']);
+        // Whoever answers in a few words what the agent asked back has it done.
+        let is_brief = answers || said.split_whitespace().count() <= MAX_ANSWER_WORDS;
+        self.all.retain(|point| !(!point.promised.is_empty() && point.age == 0 && is_brief));
         self.all.retain(|OpenPoint { said: point, .. }| {
             !takes_up(point) && !is_about(said, point) && !waits_for_decision(point) && !is_answered(point)
         });
@@ -133,11 +141,19 @@ impl OpenPoints {
                 || weighs_option(&lower)
                 || lower.starts_with("that ")
                 || waits_for_work(&lower)
+                || offers_commit(&said, &lower)
                 || (statement::names(&said).is_empty() && text::features(&said).len() < MIN_POINT_WORDS);
             if !is_done && !says_little && !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
                 self.all.push(OpenPoint { said, ..OpenPoint::default() });
             }
         }
+        let extra = self.all.len().saturating_sub(MAX_POINTS);
+        self.all.drain(..extra);
+    }
+
+    /// Records a request of which the answer only said what would be done. `label` says so.
+    pub(super) fn promised(&mut self, said: &str, label: &str) {
+        self.all.push(OpenPoint { said: said.to_owned(), promised: label.to_owned(), ..OpenPoint::default() });
         let extra = self.all.len().saturating_sub(MAX_POINTS);
         self.all.drain(..extra);
     }
@@ -182,9 +198,10 @@ impl OpenPoints {
         let mut all: Vec<&OpenPoint> = self.all.iter().collect();
         all.sort_by_key(|point| point.age);
         let mut items: Vec<(&str, String)> = Vec::new();
-        for OpenPoint { said, document, .. } in all {
+        for OpenPoint { said, document, promised, .. } in all {
             match items.iter_mut().find(|(of, _)| !document.is_empty() && of == document) {
                 Some((_, known)) => *known = format!("{known} {said}"),
+                None if !promised.is_empty() => items.push(("", format!("{promised}: {said}"))),
                 None if document.is_empty() => items.push(("", said.clone())),
                 None => items.push((document, format!("`{document}`: {said}"))),
             }
@@ -212,6 +229,11 @@ fn weighs_option(lower: &str) -> bool {
         "단점",
     ];
     lower.split_once([':', '：']).is_some_and(|(label, _)| LABELS.contains(&label.trim()))
+}
+
+/// Returns whether a point only says that the changes may be committed: whether they are is told with the files.
+fn offers_commit(said: &str, lower: &str) -> bool {
+    statement::names(said).is_empty() && text::contains_any_words(lower, &["ready to commit", "ready for you to commit"])
 }
 
 /// Returns whether a point in lower case only says that the agent has nothing to do.
@@ -285,6 +307,33 @@ mod tests {
         points.answered("I wrote it down.", false);
         points.answered("It is blue.", false);
         assert_eq!(points.items().len(), 1, "it is for the next session");
+    }
+
+    #[test]
+    fn a_request_that_was_only_announced_stays_until_it_is_taken_up() {
+        let mut points = OpenPoints::default();
+        let promise = |points: &mut OpenPoints| {
+            points.answered("I'll lock the drawer once the till is closed. Shall I watch it?", false);
+            points.promised("lock the drawer in the evening", "Announced, not done");
+        };
+        let told = ["Announced, not done: lock the drawer in the evening"];
+        promise(&mut points);
+        points.prompted("the slips of the second till have no date, can you have a look at them?");
+        points.answered("Here's what was done: the date is printed.", false);
+        assert!(points.items().contains(&told[0].to_owned()), "{:?}", points.items());
+        points.answered("The drawer is locked in the evening now.", false);
+        assert!(!points.items().contains(&told[0].to_owned()), "{:?}", points.items());
+        promise(&mut points);
+        points.prompted("yes, watch it");
+        assert!(!points.items().contains(&told[0].to_owned()), "{:?}", points.items());
+    }
+
+    #[test]
+    fn that_changes_may_be_committed_is_told_with_the_files() {
+        let mut points = OpenPoints::default();
+        points
+            .answered("The till is closed.\n\nThe changes are ready for you to commit and deploy when you're ready!", false);
+        assert!(points.items().is_empty(), "{:?}", points.items());
     }
 
     #[test]

@@ -38,6 +38,8 @@ struct Made {
 #[serde(default)]
 pub(super) struct Rewritten {
     made: Vec<Made>,
+    /// The commits that stand behind another one, the latest of the branch, in what git listed since the last commit was made.
+    behind: Vec<String>,
 }
 
 impl Rewritten {
@@ -50,8 +52,19 @@ impl Rewritten {
         let amends = command.contains("--amend");
         let pulls = calls.iter().any(|(subcommand, _)| subcommand == "pull");
         let lists = calls.iter().any(|(subcommand, arguments)| subcommand == "log" && is_of_branch(arguments));
+        if calls.iter().any(|(subcommand, _)| !is_look(subcommand)) {
+            self.behind.clear();
+        }
+        let filters = calls.iter().any(|(subcommand, _)| matches!(subcommand.as_str(), "filter-repo" | "filter-branch"));
+        let is_filtered = filters && text::contains_any(output, &["New history written", "was rewritten"]);
+        if is_filtered {
+            self.made.iter_mut().for_each(|it| it.is_gone = true);
+        }
         for line in output.lines().map(str::trim) {
-            if let Some((branch, hash, subject)) = commits::parse_commit_line(line) {
+            let head = line.split_once("HEAD is now at ").filter(|_| is_filtered).and_then(|(_, head)| head.split_once(' '));
+            if let Some((hash, subject)) = head {
+                self.listed(hash, subject);
+            } else if let Some((branch, hash, subject)) = commits::parse_commit_line(line) {
                 self.made(branch, hash, &subject, amends);
             } else if let Some((_, branch)) = line.rsplit_once("rebased and updated refs/heads/") {
                 self.rebased(branch.trim_end_matches('.'), pulls);
@@ -61,6 +74,11 @@ impl Rewritten {
                 self.pushed(line);
             }
         }
+        if lists {
+            let hashes =
+                output.lines().filter_map(|line| line.split_whitespace().next()).filter(|word| commits::is_hash(word));
+            self.behind = hashes.skip(1).take(MAX_COMMITS).map(str::to_owned).collect();
+        }
     }
 
     fn made(&mut self, branch: String, hash: String, subject: &str, amends: bool) {
@@ -69,13 +87,22 @@ impl Rewritten {
         let is_before = |it: &Made| !it.is_gone && it.hash != hash && (it.branch == branch || branch == DETACHED);
         let of_subject = self.made.iter().rposition(|it| is_before(it) && it.subject == subject);
         // Which commit a rebase stops at to be amended, nobody knows without its subject.
-        let latest = || self.made.iter().rposition(is_before).filter(|_| amends && branch != DETACHED);
+        let latest = || {
+            let at = self.made.iter().rposition(is_before).filter(|_| amends && branch != DETACHED);
+            at.filter(|at| !self.is_behind_head(&self.made[*at].hash))
+        };
         if let Some(at) = of_subject.or_else(latest) {
             (self.made[at].is_gone, self.made[at].anew) = (true, hash.clone());
         }
+        self.behind.clear();
         self.made.push(Made { hash, subject, branch, ..Made::default() });
         let extra = self.made.len().saturating_sub(MAX_COMMITS);
         self.made.drain(..extra);
+    }
+
+    /// Returns whether git printed another commit as the latest of the branch, so that an amendment does not replace this one.
+    pub(super) fn is_behind_head(&self, hash: &str) -> bool {
+        !hash.is_empty() && self.behind.iter().any(|behind| is_same(behind, hash))
     }
 
     /// Records that git put the commits of a branch upon others. A pull leaves those that were pushed as they are.
@@ -181,6 +208,11 @@ fn is_of_branch(arguments: &[String]) -> bool {
     !arguments.iter().any(is_other) && names.clone().all(|name| name.ends_with("..HEAD") || name.parse::<u32>().is_ok())
 }
 
+/// Returns whether a call of git leaves the commits of the branch as they are, or adds one, of which git prints a line.
+fn is_look(subcommand: &str) -> bool {
+    matches!(subcommand, "log" | "status" | "diff" | "show" | "add" | "commit" | "remote" | "fetch" | "push" | "rev-parse")
+}
+
 fn is_same(one: &str, other: &str) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
@@ -284,6 +316,34 @@ mod tests {
         rewritten.command_ran("git commit --amend -m x", "[detached HEAD 0c1d2e3] Count the coins");
         rewritten.command_ran("git push -f", " + 7a8b9c0...9c0d1e2 cart -> cart (forced update)");
         assert_eq!(rewritten.told("5d6e7f8"), "9c0d1e2");
+    }
+
+    #[test]
+    fn what_a_filter_made_anew_has_another_hash() {
+        let mut rewritten = Rewritten::default();
+        committed(&mut rewritten, "1a2b3c4", "Round the total");
+        committed(&mut rewritten, "5d6e7f8", "Print the slip");
+        let printed = "Parsed 2 commitsHEAD is now at 7a8b9c0 Print the slip\n\nNew history written in 0.04 seconds...";
+        rewritten.command_ran("git filter-repo --path drawer --invert-paths --force", printed);
+        assert_eq!(
+            rewritten.told("Committed as 5d6e7f8; the total (1a2b3c4) is round."),
+            "Committed as 7a8b9c0; the total is round."
+        );
+        rewritten.command_ran("git log --oneline HEAD~2..HEAD", "7a8b9c0 Print the slip\n6f7a8b9 Round the total");
+        assert_eq!(rewritten.told("5d6e7f8 and 1a2b3c4"), "7a8b9c0 and 6f7a8b9");
+    }
+
+    #[test]
+    fn an_amendment_leaves_a_commit_behind_the_latest() {
+        let mut rewritten = Rewritten::default();
+        committed(&mut rewritten, "1a2b3c4", "Round the total");
+        rewritten.command_ran("git log --oneline -2", "5d6e7f8 saved by the hook\n1a2b3c4 Round the total");
+        assert!(rewritten.is_behind_head("1a2b3c4d") && !rewritten.is_behind_head("5d6e7f8"));
+        rewritten.command_ran("git commit --amend -m x", "[cart 7a8b9c0] Print the slip");
+        assert_eq!(rewritten.told("1a2b3c4"), "1a2b3c4");
+        assert!(!rewritten.is_behind_head("1a2b3c4"), "it is not known any more which is the latest");
+        rewritten.command_ran("git commit --amend -m x", "[cart 8b9c0d1] Print the long slip");
+        assert_eq!(rewritten.told("7a8b9c0"), "8b9c0d1");
     }
 
     #[test]

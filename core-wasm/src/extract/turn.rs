@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::human;
 use super::memories::LineRef;
 use super::prose;
 use super::signs;
@@ -107,6 +108,9 @@ pub(super) struct Turn {
     pub notified: bool,
     /// Whether the user interrupted the agent since its latest text.
     pub cut_off: bool,
+    /// Whether the agent ended its answer by itself, so that nothing is left to interrupt.
+    #[serde(default)]
+    pub has_ended: bool,
     /// Whether the prompt requests something. A consent or "commit" does not.
     pub substantive: bool,
     /// Whether the prompt asks to record or to continue the work before it.
@@ -261,6 +265,18 @@ impl Turn {
     /// answer.
     pub(super) fn is_unfinished(&self) -> bool {
         !self.stopped_at().is_empty()
+    }
+
+    /// Returns whether the agent did nothing for a request, said what it would do and asked back: "Here's what I'll do once the till is
+    /// closed. Shall I watch it, or do you tell me?".
+    pub(super) fn only_announces(&self) -> bool {
+        const MAX_LAST: usize = 3;
+        const SIGNS: [&str; 6] = ["i'll", "i will", "하겠습니다", "할게요", "していきます", "我会"];
+        let is_request = self.substantive && self.is_whole() && !human::only_asks(&self.title);
+        let announces = |said: &String| text::contains_any_words(&said.to_lowercase().replace('’', "'"), &SIGNS);
+        let said = text::sentences(&self.answer);
+        let asks = said.iter().rev().take(MAX_LAST).any(|said| said.ends_with(['?', '？']));
+        is_request && !self.used_tools && asks && said.iter().any(announces)
     }
 
     /// Returns whether the agent announced a check last, and it passed: "Let me run the tests".

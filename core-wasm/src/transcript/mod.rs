@@ -77,6 +77,8 @@ pub(crate) struct Line<'a> {
     pub is_api_error: bool,
     /// Whether the client wrote down where the session stands, for a user who was away.
     pub is_recap: bool,
+    /// Whether the agent ended its turn with the message.
+    pub ends_turn: bool,
 }
 
 impl<'a> Line<'a> {
@@ -143,13 +145,14 @@ impl<'a> Line<'a> {
     /// Reads the message. Nearly all bytes of a line are in its content, so the content is found while the end of the message is
     /// looked for.
     fn read_message(&mut self, rest: &'a str) -> Option<usize> {
-        (self.model, self.said) = (None, None);
+        (self.model, self.said, self.ends_turn) = (None, None, false);
         if !rest.starts_with('{') {
             return Some(json::read_value(rest)?.1);
         }
         json::read_fields(rest, |key, value| match key {
             b"model" => self.model = Some(value),
             b"content" => self.said = Some(value),
+            b"stop_reason" => self.ends_turn = value.json() == "\"end_turn\"",
             _ => {}
         })
     }
@@ -384,6 +387,14 @@ mod tests {
         assert_eq!(seen, ["two"]);
         assert_eq!(kinds(r#"{"type":"user","message":{"content":"x"}"#), (vec![], 1));
         assert_eq!(kinds(r#"{"type":"user","message":{"content":[}}"#), (vec![], 1));
+    }
+
+    #[test]
+    fn a_message_may_end_the_turn() {
+        for (reason, ends) in [("\"end_turn\"", true), ("\"tool_use\"", false), ("null", false)] {
+            let line = format!(r#"{{"type":"assistant","message":{{"content":"x","stop_reason":{reason}}}}}"#);
+            read(&line, |line| assert_eq!(line.ends_turn, ends));
+        }
     }
 
     #[test]

@@ -523,3 +523,10 @@ fn a_line_that_goes_on_begins_no_command() {
     assert_eq!(class(command), Class::Commit);
     assert_eq!(main_segment(command), "git commit -m x");
 }
+
+#[test]
+fn a_complaint_shows_that_a_piped_command_did_not_pass() {
+    assert!(!passed("till close 2>&1 | head -5", "error: could not write the slip"));
+    assert!(passed("till close 2>&1 | head -5", "closed\nerror: of yesterday"));
+    assert!(passed("till close", "error: of yesterday"), "its status says it");
+}

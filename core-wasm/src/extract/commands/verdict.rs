@@ -121,10 +121,12 @@ pub(crate) fn hook_reports(command: &str, output: &str) -> bool {
 /// Returns whether the command certainly passed. A pipe hides its exit code.
 pub(crate) fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
-    if !is_piped(command) || matches!(class, Class::Inspect | Class::Other) {
+    if !is_piped(command) || class == Class::Inspect {
         return true;
     }
     match class {
+        // What such a program prints may be anything, but only a complaint begins so.
+        Class::Other => !output.lines().next().is_some_and(|line| is_definite_error(line.trim())),
         Class::Test => match test_counts(output) {
             Some(counts) => counts.passed > 0 && counts.failed == 0,
             None => lists_passed_packages(output) || all_tasks_passed(output),

@@ -38,7 +38,7 @@ pub(in crate::extract) fn replaces_hashes(command: &str) -> bool {
         match subcommand.as_str() {
             "rebase" => !has(&["--abort"]),
             "pull" => has(&["--rebase", "-r"]),
-            "cherry-pick" | "filter-branch" => true,
+            "cherry-pick" | "filter-branch" | "filter-repo" => true,
             "reset" => has(&["--hard", "--soft"]),
             _ => false,
         }

@@ -47,6 +47,9 @@ struct Diagnosis {
     run: String,
     files: Vec<String>,
     is_closed: bool,
+    /// Whether it passed after the change.
+    #[serde(default)]
+    has_passed: bool,
     source: LineRef,
 }
 
@@ -70,6 +73,11 @@ impl CiLogs {
             let run = command.split(|c: char| !c.is_ascii_alphanumeric()).find(is_number).unwrap_or_default().to_owned();
             self.read = Some(Read { source: source.clone(), run, age: 0 });
         }
+    }
+
+    /// Records that all jobs passed: what was changed before mended what had failed.
+    pub(super) fn passed(&mut self) {
+        self.all.iter_mut().for_each(|known| known.has_passed |= !known.files.is_empty());
     }
 
     /// Records what the agent said, which may explain the log.
@@ -109,11 +117,12 @@ impl CiLogs {
 
     /// Returns why it failed, and the file that was changed for that if there is only one.
     pub(super) fn memories(&self, labels: &Labels) -> impl Iterator<Item = SessionMemory> {
-        self.all.iter().map(|Diagnosis { said, files, source, .. }| {
+        self.all.iter().map(|Diagnosis { said, files, has_passed, source, .. }| {
             let mut content = labels.ci_failed.replace("{}", &normalize(said));
             if let [file] = files.as_slice() {
                 let fix = labels.changed_file.replace("{}", &format!("`{file}`"));
-                content = format!("{} {}: {fix}", content.trim_end(), labels.fixed_by);
+                let label = if *has_passed { labels.fixed_by } else { labels.tried };
+                content = format!("{} {label}: {fix}", content.trim_end());
             }
             SessionMemory {
                 key: format!("ci:{:08x}", text::hash(said)),
@@ -193,8 +202,12 @@ mod tests {
         logs.file_changed("till/open.go");
         assert_eq!(
             told(&logs),
-            ["CI failed: `open_unix_test.go` is never built on this machine. Fixed by: a change of `till/open.go`"]
+            [
+                "CI failed: `open_unix_test.go` is never built on this machine. Tried, not seen to pass: a change of `till/open.go`"
+            ]
         );
+        logs.passed();
+        assert!(told(&logs)[0].ends_with("Fixed by: a change of `till/open.go`"));
         logs.committed();
         logs.file_changed("till/close.go");
         logs.ran("gh run view 13 --log-failed", LOG, &LineRef::default());

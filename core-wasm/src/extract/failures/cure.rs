@@ -326,6 +326,13 @@ impl Failure {
         if is_other_place(&self.what, command, &self.error) {
             return None;
         }
+        // Two commands of another machine are not forms of one, though the same program carries them there.
+        let verb = |line: &str| remote_command(commands::main_segment(line)).map(|it| commands::verb_words(it).join(" "));
+        if let (Some(failed), Some(passed)) = (verb(&self.what), verb(command))
+            && failed != passed
+        {
+            return Some(String::new());
+        }
         let command = &commands::with_values(command);
         let curing = commands::curing_segment(&self.what, command);
         let (before, after) = (display_command(&self.what), display_command(curing));
@@ -495,11 +502,23 @@ pub(in crate::extract) fn curing_step(command: &str) -> &str {
     }
 }
 
+/// Returns what a command has another machine run: `ssh till "open drawer"`.
+fn remote_command(command: &str) -> Option<&str> {
+    let rest = command.trim_start().strip_prefix("ssh ")?;
+    let at = rest.find(['"', '\''])?;
+    let inside = rest[at..].trim_matches(['"', '\'', ' ']);
+    // The command may go on behind a pipe of this machine.
+    (!inside.is_empty()).then(|| inside.split(['"', '\'']).next().unwrap_or(inside))
+}
+
 /// Returns whether a step, as it is told, only looked at something.
 fn is_look(step: &str) -> bool {
     const LOOKS: &[&str] =
         &["status", "list", "show", "version", "info", "help", "logs", "log", "get", "describe", "view", "whoami"];
     let step = step.trim_matches('`');
+    if let Some(remote) = remote_command(step) {
+        return is_look(remote);
+    }
     let looks = |word: &&str| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c";
     let words = commands::own_words(step);
     let lists_remotes = matches!(words.as_slice(), ["git", "remote"] | ["git", "remote", "-v" | "--verbose"]);

@@ -7,6 +7,15 @@ const DISPLAY: &[&str] = &["-v", "-vv", "-vvv", "-q", "-x", "-s", "--verbose", "
 
 /// Returns a command without options that only change what is printed.
 pub(super) fn without_display_options(command: &str) -> String {
+    // A variable that has a program tell more of what it does.
+    let tells_more = |word: &str| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+                && ["TRACE", "DEBUG", "VERBOSE"].iter().any(|it| name.contains(it))
+        })
+    };
+    let command = command.trim_start();
+    let command = command.split_once(' ').filter(|(first, _)| tells_more(first)).map_or(command, |(_, rest)| rest);
     let tells = |word: &&str| !DISPLAY.contains(word) && !["--tb=", "--color"].iter().any(|option| word.starts_with(option));
     command.split_whitespace().filter(tells).collect::<Vec<_>>().join(" ")
 }

@@ -51,6 +51,22 @@ fn what_passes_otherwise_without_an_edit_is_cured_by_its_command() {
 }
 
 #[test]
+fn what_another_machine_ran_is_no_form_of_what_failed_there() {
+    let (failed, error) = ("ssh till \"drawer restart\"", "error: the drawer is open");
+    let cure = |passed| cured(error, false, failed, passed);
+    assert_eq!(cure("ssh till \"drawer start\""), None);
+    assert_eq!(cure("ssh till \"ls /srv/drawer\""), None);
+    assert!(cure("ssh till \"drawer restart --force\"").is_some());
+}
+
+#[test]
+fn a_variable_that_shows_more_cures_nothing() {
+    let (failed, error) = ("shopctl orders", "error: could not write the slip");
+    assert_eq!(cured(error, false, failed, "SHOP_TRACE=1 shopctl orders"), None);
+    assert!(cured(error, false, failed, "SHOP_DIR=/srv shopctl orders").is_some());
+}
+
+#[test]
 fn a_cure_has_what_changed_something_before_it_on_its_line() {
     let (failed, error) = ("git rebase origin/main", "error: Unable to create '.git/index.lock': File exists.");
     assert_eq!(

@@ -38,6 +38,11 @@ pub(super) fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
         pending.push(state.labels().never_run.to_owned());
     }
+    let unrun = state.evidence.unrun(&state.files.paths().collect::<Vec<_>>());
+    if !unrun.is_empty() {
+        let names: Vec<String> = unrun.iter().map(|name| format!("`{name}`")).collect();
+        pending.push(state.labels().unrun.replace("{}", &names.join(", ")));
+    }
     if let Some(expected) = expected(state) {
         pending.push(format!("{}: {expected}", state.labels().expected));
     }

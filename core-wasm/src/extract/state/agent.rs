@@ -81,6 +81,7 @@ impl State {
             Block::Thinking(raw) => self.agent_thought(&raw.text().unwrap_or_default(), &line_ref(line)),
             Block::ToolResult { .. } => {}
         });
+        self.turn.has_ended = line.ends_turn;
     }
 
     fn agent_thought(&mut self, thought: &str, source: &LineRef) {
@@ -316,6 +317,10 @@ impl State {
                 human::only_asks(&turn.title) && !turn.edited && !turn.acted && !requests::asks_what_is_left(&turn.title);
             self.open_points.answered(&turn.answer, only_explains);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
+            let label = self.labels().only_announced;
+            if turn.only_announces() {
+                self.open_points.promised(&turn.title, label);
+            }
             let before = std::mem::replace(&mut self.last_answer, head_and_tail(&turn.answer, LAST_ANSWER_BYTES));
             // Whoever only asks about a proposal may still agree to it.
             let only_asked = human::only_asks(&turn.title) && !turn.edited && self.open_question.is_empty();

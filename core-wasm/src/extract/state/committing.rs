@@ -142,7 +142,7 @@ impl State {
     pub(in crate::extract) fn commit_state(&self, files: &[&str]) -> String {
         let labels = self.labels();
         if !self.has_begun_commit() || !files.iter().any(|file| self.undone.is_to_commit(file)) {
-            self.undone.commit_state(files, labels)
+            self.undone.commit_state(files, self.own_commits(), labels)
         } else if self.undone.push() == Push::Missing {
             format!("{}; {}", labels.not_pushed, labels.commit_begun)
         } else {
@@ -307,7 +307,14 @@ impl State {
             && let Some(at) = latest()
         {
             let last = self.commits[at].clone();
-            self.forget_commit(&last);
+            let hash = self.hashes.iter().find(|(of, _)| *of == last).map_or("", |(_, hash)| hash.as_str());
+            // A hook or somebody else may have made a later commit, which is the one that was amended.
+            if !self.rewritten.is_behind_head(hash) {
+                self.forget_commit(&last);
+            }
+        }
+        if !commit.amends {
+            self.undone.commit_added();
         }
         let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
         self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());

@@ -404,7 +404,8 @@ impl State {
                 Tool::Shell if commits::is_tried(&tool_use.what) => {
                     let subject = commits::message(&tool_use.what).unwrap_or_default();
                     let subject = subject.trim().lines().next().unwrap_or_default();
-                    all.push(labels.still_running.replace("{}", &format!("`git commit` \"{subject}\"")));
+                    let branch = self.unnamed_branch();
+                    all.push(labels.still_running.replace("{}", &format!("`git commit` \"{subject}\"{branch}")));
                 }
                 _ => {}
             }
@@ -416,6 +417,16 @@ impl State {
             format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))
         }));
         all
+    }
+
+    /// Returns the branch of work that is not committed, as it stands behind a commit, unless the files are told with it. May be empty.
+    fn unnamed_branch(&self) -> String {
+        let is_told = !self.commit_state(&self.files.paths().collect::<Vec<_>>()).is_empty();
+        match self.branch.as_str() {
+            "" | "main" | "master" | "HEAD" => String::new(),
+            _ if is_told => String::new(),
+            branch => format!(" (`{branch}`)"),
+        }
     }
 
     /// Returns the state as if the session ended here, and the memories that then hold.

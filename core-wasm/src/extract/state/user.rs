@@ -103,7 +103,8 @@ impl State {
     }
 
     fn user_interrupted(&mut self) {
-        self.interrupted = !self.question_deferred;
+        // Behind the end of an answer, only a hook of the client's was running.
+        self.interrupted = !self.question_deferred && !self.turn.has_ended;
         self.turn.cut_off = self.interrupted;
         if self.interrupted {
             self.undone.interrupted();

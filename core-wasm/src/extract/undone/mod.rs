@@ -40,6 +40,8 @@ pub(super) struct Undone {
     has_committed: bool,
     /// Whether a commit was made since the last push.
     is_unpushed: bool,
+    /// How many commits the branch has that were not pushed, counted from what git said last. Zero if nobody knows.
+    ahead: u32,
     /// Whether the repository is known to have no remote, so that nothing can be pushed.
     has_no_remote: bool,
     /// Whether a commit failed since the last one that was made.
@@ -101,6 +103,11 @@ impl Undone {
         files.for_each(|file| self.work_tree.file_changed(file));
         self.has_committed &= is_any_left;
         self.is_unpushed &= is_any_left;
+    }
+
+    /// Records that the branch has one commit more.
+    pub(super) fn commit_added(&mut self) {
+        self.ahead += u32::from(self.ahead > 0);
     }
 
     fn commit_found(&mut self) {
@@ -182,8 +189,8 @@ impl Undone {
             self.commit_found();
         }
         match listed.is_ahead {
-            Some(false) => self.is_unpushed = false,
-            Some(true) if self.has_committed => self.is_unpushed = true,
+            Some(false) => self.pushed(),
+            Some(true) if self.has_committed => (self.is_unpushed, self.ahead) = (true, listed.ahead),
             _ => {}
         }
         has_landed
@@ -205,7 +212,7 @@ impl Undone {
 
     /// Records that git pushed, or had nothing to push.
     pub(super) fn pushed(&mut self) {
-        self.is_unpushed = false;
+        (self.is_unpushed, self.ahead) = (false, 0);
     }
 
     /// Records that the work was pushed by somebody else, unless the session made commits of its own.
@@ -254,7 +261,7 @@ impl Undone {
     /// Records a command that passed.
     pub(super) fn command_passed(&mut self, command: &str) {
         if commands::segments(command).iter().any(|segment| commits::is_push(segment)) {
-            self.is_unpushed = false;
+            self.pushed();
         }
         self.checks.retain(|check| !check.is_made_by(command));
     }
@@ -380,12 +387,17 @@ impl Undone {
     }
 
     /// Returns in a few words whether the changes were committed and pushed, and which were not. Empty if there is nothing to
-    /// say. `files` are those that differ from what they were before the session.
-    pub(super) fn commit_state(&self, files: &[&str], labels: &Labels) -> String {
+    /// say. `files` are those that differ from what they were before the session, `own` is how many commits it made.
+    pub(super) fn commit_state(&self, files: &[&str], own: usize, labels: &Labels) -> String {
         let changed: Vec<&str> =
             self.work_tree.changed().iter().map(String::as_str).filter(|path| files.contains(path)).collect();
         let is_unpushed = self.is_unpushed && !self.has_no_remote;
-        let facts = [(self.is_bypassed, labels.bypassed_hook), (is_unpushed, labels.not_pushed)];
+        // Somebody else may have pushed the earlier ones.
+        let ahead = usize::try_from(self.ahead).unwrap_or(usize::MAX);
+        let is_partly = (1..own).contains(&ahead);
+        let partly = labels.partly_pushed.replacen("{}", &ahead.to_string(), 1).replacen("{}", &own.to_string(), 1);
+        let not_pushed = if is_partly { partly.as_str() } else { labels.not_pushed };
+        let facts = [(self.is_bypassed, labels.bypassed_hook), (is_unpushed, not_pushed)];
         let committed: Vec<&str> = facts.iter().filter(|(holds, _)| *holds).map(|(_, fact)| *fact).collect();
         let committed = committed.join("; ");
         let is_all = changed.len() == files.len();

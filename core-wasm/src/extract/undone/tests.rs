@@ -16,7 +16,7 @@ fn a_command_of_the_client_is_no_request() {
 
 #[test]
 fn changes_are_committed_and_pushed() {
-    let state = |undone: &Undone| undone.commit_state(&["a.ts"], labels(Language::English));
+    let state = |undone: &Undone| undone.commit_state(&["a.ts"], 1, labels(Language::English));
     let mut undone = Undone::default();
     assert_eq!(state(&undone), "");
     undone.file_changed("a.ts");
@@ -37,6 +37,22 @@ fn changes_are_committed_and_pushed() {
 }
 
 #[test]
+fn somebody_else_may_have_pushed_the_earlier_commits() {
+    let mut undone = Undone::default();
+    let state = |undone: &Undone, own| undone.commit_state(&["a.ts"], own, labels(Language::English));
+    undone.file_changed("a.ts");
+    undone.committed(false);
+    undone.commit_added();
+    assert_eq!(state(&undone, 2), "committed, not pushed");
+    undone.git_listed(&Listed { is_ahead: Some(true), ahead: 1, ..Listed::default() }, |_| false);
+    assert_eq!(state(&undone, 2), "committed, 1 of 2 commits not pushed");
+    undone.commit_added();
+    assert_eq!(state(&undone, 3), "committed, 2 of 3 commits not pushed");
+    undone.pushed();
+    assert_eq!(state(&undone, 3), "");
+}
+
+#[test]
 fn what_somebody_else_committed_is_not_to_be_committed() {
     let mut undone = Undone::default();
     undone.file_changed("a.ts");
@@ -45,7 +61,7 @@ fn what_somebody_else_committed_is_not_to_be_committed() {
         let modified = modified.iter().map(|path| (*path).to_owned()).collect();
         Listed { modified, is_whole: true, ..Listed::default() }
     };
-    let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], labels(Language::English));
+    let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], 1, labels(Language::English));
     undone.git_listed(&listed(&["a.ts", "b.ts"]), |_| false);
     assert_eq!(state(&undone), "not committed");
     undone.git_listed(&listed(&["b.ts"]), |_| false);
@@ -100,7 +116,7 @@ fn what_must_hold_is_told_and_not_the_way_to_it() {
 
 #[test]
 fn what_somebody_else_pushed_is_not_to_commit() {
-    let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], labels(Language::English));
+    let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], 1, labels(Language::English));
     let mut undone = Undone::default();
     undone.file_changed("a.ts");
     undone.file_changed("b.ts");

@@ -28,6 +28,8 @@ pub(in crate::extract) struct Listed {
     pub is_of_failed_commit: bool,
     /// Whether the branch has commits that its upstream lacks, if the list says so.
     pub is_ahead: Option<bool>,
+    /// How many commits the branch has that its upstream lacks. Zero if there are none, or the list does not say it.
+    pub ahead: u32,
 }
 
 impl Listed {
@@ -71,7 +73,7 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
             is_status = true;
         }
         if let Some(ahead) = ahead(said) {
-            listed.is_ahead = Some(ahead);
+            (listed.is_ahead, listed.ahead) = (Some(ahead), ahead_by(said).unwrap_or_default());
         }
         if let Some(heading) = heading(said) {
             (list, is_status) = (Some(heading), true);
@@ -164,6 +166,15 @@ fn ahead(line: &str) -> Option<bool> {
     } else {
         None
     }
+}
+
+/// Returns how many commits a line says that the branch is ahead of its upstream: "ahead of 'origin/till' by 2 commits.", "[ahead 2]".
+fn ahead_by(line: &str) -> Option<u32> {
+    let rest = match line.split_once("[ahead ") {
+        Some((_, rest)) => rest,
+        None => line.strip_prefix("Your branch is ahead of")?.rsplit_once(" by ")?.1,
+    };
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// Returns the files of the commits that `git show` or `git log` printed, by their list or by the table of their sizes.

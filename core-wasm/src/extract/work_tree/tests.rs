@@ -70,7 +70,7 @@ fn git_has_the_last_word() {
     let mut work = tree(&["src/cart.ts", "docs/new.md"]);
     let said = "On branch main\nYour branch is ahead of 'origin/main' by 2 commits.\n\nChanges not staged for commit:\n  (use \"git add\")\n\tmodified:   package.json\n\nUntracked files:\n  (use \"git add\")\n\tdocs/\n\nno changes added to commit";
     let listed = status("git status", said).unwrap();
-    assert_eq!((listed.is_whole, listed.is_ahead), (true, Some(true)));
+    assert_eq!((listed.is_whole, listed.is_ahead, listed.ahead), (true, Some(true), 2));
     assert!(!work.listed(&listed, |_| false));
     assert_eq!(work.changed(), ["docs/new.md"]);
     assert_eq!(work.left_out(), ["package.json"]);
@@ -126,7 +126,7 @@ fn a_list_that_counts_its_files() {
     let said = "* main...origin/main [ahead 3]\n~ Modified: 1 files\n   src/cart.ts\n? Untracked: 5 files\n   .notes/\n   ... +4 more\nok";
     let listed = status("rtk git status", said).unwrap();
     assert_eq!((listed.modified.as_slice(), listed.is_whole), (&["src/cart.ts".to_owned()][..], false));
-    assert_eq!(listed.is_ahead, Some(true));
+    assert_eq!((listed.is_ahead, listed.ahead), (Some(true), 3));
 }
 
 #[test]
