@@ -178,7 +178,9 @@ fn turns_down(clause: &str) -> bool {
         return false;
     }
     let begins_anew = || NEW_BEGINNINGS.iter().any(|it| text::contains_words(said, it));
-    begins_anew() || dislikes(said) || finds_bad(said) || text::contains_any(clause, WIDE)
+    // "I tried it and it's too much."
+    let behind = || said.rsplit_once(" and ").map(|(_, behind)| behind);
+    begins_anew() || dislikes(said) || finds_bad(said) || behind().is_some_and(finds_bad) || text::contains_any(clause, WIDE)
 }
 
 /// Strips the sounds and the words before what somebody says.

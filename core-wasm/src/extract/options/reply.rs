@@ -331,7 +331,7 @@ fn asks_back(lower: &str) -> bool {
 /// Returns whether a text in lower case only has the agent go on: "keep looking".
 fn goes_on(lower: &str) -> bool {
     let next = lower.strip_prefix("keep ").and_then(|rest| rest.split(' ').next());
-    next.is_some_and(|verb| verb.len() > 5 && verb.ends_with("ing"))
+    next.is_some_and(|verb| verb.len() > 5 && verb.trim_end_matches([',', '.']).ends_with("ing"))
 }
 
 /// Returns whether a text in lower case leaves something out, or puts something in its place.
