@@ -150,6 +150,8 @@ struct Results<'n> {
     before_work: Vec<usize>,
     /// The places of those of which the user then said that they are wrong.
     disputed: Vec<usize>,
+    /// The places of those that the user did not want.
+    refused: Vec<usize>,
 }
 
 impl<'n> Results<'n> {
@@ -161,6 +163,7 @@ impl<'n> Results<'n> {
             documented: of_kind("documented"),
             before_work: of_kind("found-before-work"),
             disputed: of_kind("disputed"),
+            refused: of_kind("refused"),
         }
     }
 
@@ -295,10 +298,11 @@ impl<'n> Course<'n> {
 
     /// Returns what a result is, if it is not simply that of the request before it.
     fn special_label(&self, at: usize, number: usize) -> Option<&'static str> {
-        let Results { notes, found, documented, before_work, disputed } = &self.results;
+        let Results { notes, found, documented, before_work, disputed, refused } = &self.results;
         let is_last = self.is_over(at) && at + 1 == self.steps.len();
         match () {
             () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done"),
+            () if refused.contains(&number) => Some("Refused next"),
             () if documented.contains(&number) => Some("Documented"),
             () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work"),
             () if disputed.contains(&number) => Some("Disputed next"),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::commits;
 use super::human;
+use super::notes::is_dismissed;
 use super::requests;
 use super::results::TurnResult;
 use super::state::State;
@@ -256,7 +257,9 @@ fn record(state: &State, steps: &[Step], at: usize) -> String {
     let next = next.filter(|_| steps.get(at + 1).is_none_or(|later| later.turn > step.turn + 1));
     let changed = [Some(turn), next].into_iter().flatten().map(|turn| changed_in(state, turn));
     let refusal = || state.undone.refusal(state.labels()).filter(|_| at + 1 == steps.len() && step.turn + 1 == turns.len());
-    changed.into_iter().find(|names| !names.is_empty()).or_else(refusal).unwrap_or_default()
+    let told = changed.into_iter().find(|names| !names.is_empty()).or_else(refusal).unwrap_or_default();
+    let is_refused = !told.is_empty() && is_dismissed(turns, step.turn);
+    if is_refused { format!("{told} ({})", state.labels().refused_next) } else { told }
 }
 
 /// Returns the names of the files that a turn changed, as far as its changes still stand. May be empty.

@@ -14,6 +14,8 @@ pub(crate) struct Labels {
     pub taken_back: &'static str,
     /// Behind a request for which the work was undone later.
     pub later_undone: &'static str,
+    /// Behind what was changed for a request, if the user turned it down right after it.
+    pub refused_next: &'static str,
     /// Before the rejected options.
     pub rejected: &'static str,
     /// Before a reason.
@@ -185,6 +187,7 @@ const ENGLISH: Labels = Labels {
     then: "Then",
     taken_back: "Changes taken back later",
     later_undone: "later undone",
+    refused_next: "refused next",
     rejected: "Rejected",
     why: "Why",
     goal: "Goal",
@@ -274,6 +277,7 @@ const KOREAN: Labels = Labels {
     then: "이어서",
     taken_back: "나중에 되돌린 변경",
     later_undone: "나중에 되돌림",
+    refused_next: "다음에 거절됨",
     rejected: "버린 안",
     why: "이유",
     goal: "목표",
@@ -370,6 +374,7 @@ const JAPANESE: Labels = Labels {
     then: "続けて",
     taken_back: "後で取り消した変更",
     later_undone: "後で取り消し",
+    refused_next: "次に却下",
     rejected: "不採用",
     why: "理由",
     goal: "目的",
@@ -466,6 +471,7 @@ const CHINESE: Labels = Labels {
     then: "随后",
     taken_back: "后来撤销的改动",
     later_undone: "后来撤销",
+    refused_next: "随后被否决",
     rejected: "未采用",
     why: "原因",
     goal: "目标",

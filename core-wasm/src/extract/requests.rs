@@ -143,7 +143,9 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let is_added = asked != turn.asked;
     let behind = behind_consent(asked);
     let asked = human::without_option_letter(human::without_consent(behind.unwrap_or(asked)));
-    let asked = human::without_hesitation(before_code(asked)?);
+    let asked = before_code(asked)?;
+    let dismisses = human::dismisses(asked);
+    let asked = if dismisses { asked } else { human::without_hesitation(asked) };
     let publishes = publishes(asked) && turn.used_tools;
     let speaks = human::speaks_of_recording(asked) && (!(turn.edited || turn.acted) || !asked.is_ascii());
     // The course tells the commit that was asked for last with what became of it.
@@ -152,9 +154,9 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     if turn.is_rule_of_program {
         return None;
     }
-    let is_own = turn.substantive || publishes || is_added || says_more(asked) || is_verdict(asked);
+    let is_own = turn.substantive || publishes || is_added || says_more(asked) || is_verdict(asked) || dismisses;
     let tells = is_own && !only_records && !is_last_record && !human::is_output(asked) && !human::is_slash_command(asked);
-    (tells && says_what(asked)).then_some(asked)
+    (tells && (dismisses || says_what(asked))).then_some(asked)
 }
 
 /// Returns whether a request asks for what others see, and what may come out otherwise: a merge, or a pull request.

@@ -85,10 +85,13 @@ fn is_tagged(line: &str) -> bool {
     })
 }
 
+/// What stands before what another program says.
+const LEADS: [&str; 2] = ["stderr: ", "remote: "];
+
 /// Returns how clearly a line tells an error.
 fn tells_error(line: &str) -> u8 {
     let lower = line.trim().to_lowercase();
-    let lower = lower.strip_prefix("stderr: ").unwrap_or(&lower);
+    let lower = LEADS.iter().fold(lower.as_str(), |line, lead| line.strip_prefix(lead).unwrap_or(line));
     let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
     if starts(&["error:", "error[", "fatal:", "panic:", "exception:"]) {
         3
@@ -136,13 +139,14 @@ fn error_line(prompt: &str) -> Option<String> {
     }
     let mut best: Option<(u8, &str)> = None;
     for line in prompt.lines() {
-        let weight = tells_error(line);
+        let weight = if failures::is_of_runner(line.trim()) { 0 } else { tells_error(line) };
         if weight > best.map_or(0, |(known, _)| known) {
             best = Some((weight, line.trim()));
         }
     }
     let (_, line) = best?;
-    let after = ["failed: ", "stderr: "].iter().find_map(|lead| line.split_once(lead)).map_or(line, |(_, rest)| rest);
+    let after = LEADS.iter().fold(line, |line, lead| line.strip_prefix(lead).unwrap_or(line));
+    let after = ["failed: ", "stderr: "].iter().find_map(|lead| after.split_once(lead)).map_or(after, |(_, rest)| rest);
     Some(after.to_owned())
 }
 

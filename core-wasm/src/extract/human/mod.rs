@@ -6,6 +6,7 @@ mod choice;
 mod consent;
 mod correction;
 mod directives;
+mod dismissal;
 mod dispute;
 mod interrupted;
 mod objection;
@@ -34,6 +35,7 @@ pub(super) use consent::{
 };
 pub(super) use correction::{corrects, holds_back, is_correction, outlasts_change};
 pub(super) use directives::{directives, typed};
+pub(super) use dismissal::{dismissed_idea, dismisses};
 pub(super) use dispute::{denies_success, disputes, doubts, objects, refutes, replaces, without_hesitation};
 pub(super) use interrupted::{completed, says_again};
 pub(super) use objection::objection;

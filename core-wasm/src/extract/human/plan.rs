@@ -90,7 +90,11 @@ const HINTS: &[&str] = &["currently", "only", "even", "instead", "현재", "現�
 /// The maximum length of a plan's reason, in characters.
 const MAX_REASON_CHARS: usize = 280;
 
-/// Returns the sentence of a plan that says best what is wrong: why it is to be carried out.
+/// The maximum length of what a plan is about, in characters.
+const MAX_SUBJECT_CHARS: usize = 420;
+
+/// Returns the sentence of a plan that says best what is wrong: why it is to be carried out. Of a plan that says neither
+/// that nor what it does, the beginning of what it is about.
 pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
     let mut best: Option<((usize, u8), String)> = None;
     let (mut rank, mut level, mut has_sections) = (None, 0, false);
@@ -128,6 +132,24 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
         }
     }
     best.map(|(_, sentence)| sentence)
+        .or_else(|| Some(subject(plan)).filter(|it| !it.is_empty() && plan_goal(plan).is_none()))
+}
+
+/// Returns the first sentences of the section that says what a plan is about. May be empty.
+fn subject(plan: &str) -> String {
+    let names_subject = |line: &&str| {
+        heading_depth(line) == Some(2) && heading_parts(&line.to_lowercase()).any(|part| SUBJECT_HEADINGS.contains(&part))
+    };
+    let lines = text::prose_lines(plan).skip_while(|line| !names_subject(line)).skip(1);
+    let is_prose = |line: &&str| heading_depth(line).is_none() && list_entry(line).is_none() && !line.ends_with([':', '：']);
+    let mut told = String::new();
+    for sentence in lines.take_while(is_prose).flat_map(text::sentences) {
+        if told.chars().count() + sentence.chars().count() > MAX_SUBJECT_CHARS || sentence.ends_with([':', '：']) {
+            break;
+        }
+        told = if told.is_empty() { sentence } else { format!("{told} {sentence}") };
+    }
+    told
 }
 
 /// Returns how surely the reason of a plan stands below a heading in lower case. None if it does not.

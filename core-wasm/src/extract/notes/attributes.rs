@@ -173,6 +173,7 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add_numbers("documented", of(Given::Document));
     all.add_numbers("found-before-work", before_work(state, told));
     all.add_numbers("disputed", disputed(state, told));
+    all.add_numbers("refused", told.iter().enumerate().filter(|(_, it)| it.is_refused).map(|(place, _)| place));
     if outcome.since > 0 {
         all.add_numbers("since", [outcome.since]);
         let is_left = |last: &ResultLine| is_left_proposed(&state.open_question, &last.line);

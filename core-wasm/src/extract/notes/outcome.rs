@@ -5,7 +5,8 @@ use super::line::{
     MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_tests_run, with_user_behind, without_quote,
     without_request,
 };
-use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE};
+use super::overtaken::is_refused;
+use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE, split_quote};
 use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::prose;
@@ -35,6 +36,9 @@ const MAX_END_CHARS: usize = 1_300;
 /// The maximum length of what a turn was asked, before its result, in bytes.
 const MAX_ASKED_BYTES: usize = 110;
 
+/// The maximum length of a result that the user did not want, in characters.
+const MAX_REFUSED_CHARS: usize = 240;
+
 /// What is told of turns, each with the place of its turn.
 type Lines = Vec<(usize, String)>;
 
@@ -44,6 +48,8 @@ pub(super) struct ResultLine {
     pub turn: usize,
     pub line: String,
     pub given: Given,
+    /// Whether the user turned it down right after it, and nothing was built of it.
+    pub is_refused: bool,
 }
 
 /// How a session ended, and what its other turns gave, one line a turn, oldest first.
@@ -192,9 +198,23 @@ fn results(state: &State, lines: &[(usize, String)], moved: &[(usize, usize)]) -
             Some(asked) => format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{said}"),
             None => said,
         };
-        ResultLine { turn, line, given }
+        let is_refused = is_refused(state, *at, &line);
+        let line = if is_refused { in_short(&line) } else { line };
+        ResultLine { turn, line, given, is_refused }
     };
     lines.iter().map(result).collect()
+}
+
+/// Returns the beginning of a result that was refused, up to the end of a sentence if one is near. The user's words before it stay.
+fn in_short(line: &str) -> String {
+    let (asked, said) = split_quote(line).map_or((None, line), |(asked, said)| (Some(asked), said));
+    let told = text::clip(said, MAX_REFUSED_CHARS);
+    let mut ends = told.match_indices(' ').map(|(at, _)| &told[..at]).filter(|told| text::has_ended(told));
+    let told = match ends.next_back().filter(|end| end.len() * 3 > told.len() && told.len() < said.len()) {
+        Some(end) => format!("{end} …"),
+        None => told.into_owned(),
+    };
+    asked.map_or(told.clone(), |asked| format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{told}"))
 }
 
 /// Returns whether a turn changed nothing and ended while the agent was still looking.

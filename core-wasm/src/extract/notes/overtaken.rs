@@ -4,6 +4,7 @@ use super::given::Given;
 use super::line::without_quote;
 use super::outcome::ResultLine;
 use crate::extract::human;
+use crate::extract::results::TurnResult;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::state::State;
@@ -36,9 +37,30 @@ pub(super) fn disputed(state: &State, results: &[ResultLine]) -> impl Iterator<I
     let is_disputed = |result: &ResultLine| {
         let turn = &turns[result.turn];
         let next = turns[result.turn + 1..].iter().find(|next| next.number != turn.number);
-        turn.edited && !turn.is_taken_back && next.is_some_and(|next| human::denies_success(&next.asked))
+        let is_down = |next: &TurnResult| human::denies_success(&next.asked) || human::dismisses(next.said());
+        !result.is_refused && turn.edited && !turn.is_taken_back && next.is_some_and(is_down)
     };
     results.iter().enumerate().filter(move |(_, result)| is_disputed(result)).map(|(place, _)| place)
+}
+
+/// Returns whether the user turned down the result of a turn that built nothing: right after it, or later by the name of the idea.
+pub(super) fn is_refused(state: &State, at: usize, line: &str) -> bool {
+    let turns = state.results.turns();
+    if turns[at].built || turns[at].committed {
+        return false;
+    }
+    let words = text::features(line);
+    let names = |later: &TurnResult| {
+        let idea = human::dismissed_idea(later.said()).map(|idea| text::features(&idea)).unwrap_or_default();
+        !idea.is_empty() && idea.iter().all(|word| words.contains(word))
+    };
+    is_dismissed(turns, at) || turns[at + 1..].iter().take_while(|later| !later.built).any(names)
+}
+
+/// Returns whether the prompt after a turn turns down what the turn gave.
+pub(in crate::extract) fn is_dismissed(turns: &[TurnResult], at: usize) -> bool {
+    let next = turns[at + 1..].iter().find(|next| next.number != turns[at].number);
+    next.is_some_and(|next| human::dismisses(next.said()))
 }
 
 /// Returns whether the first sentence of a result says what the agent did.

@@ -120,7 +120,20 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
         return None;
     }
     let asked = told_with_answer(&question(answer)?, answer)?;
+    // A no that names something else than the question answers the answer, and not the question.
+    if denies_other(&lower, &asked) {
+        return None;
+    }
     Some(Resolution { what: format!("{asked} → {said}"), is_own: true, ..Resolution::default() })
+}
+
+/// Returns whether a text in lower case without apostrophes begins with a no that denies something of which the question says nothing: "no
+/// bells, please" after "shall I draw the till?"
+fn denies_other(lower: &str, question: &str) -> bool {
+    const GOES_ON: [&str; 12] = ["need", "i", "we", "this", "that", "it", "lets", "its", "thats", "use", "make", "do"];
+    let Some(denied) = lower.strip_prefix("no ") else { return false };
+    let opens = |words: &[&str]| words.iter().any(|word| text::starts_with_words(denied, word));
+    !opens(&GOES_ON) && !opens(NARROWS) && text::features(denied).is_disjoint(&text::features(question))
 }
 
 /// Returns the proposal of the agent together with the first sentence of a prompt that refuses it and says more than that, or takes one
@@ -302,7 +315,23 @@ fn names_side(said: &str, question: &str) -> bool {
 
 /// Returns whether a text in lower case begins as an answer and narrows what it answers.
 fn narrows(lower: &str) -> bool {
-    OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening)) && leaves_out(lower)
+    OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening))
+        && leaves_out(lower)
+        && !asks_back(lower)
+        && !goes_on(lower)
+}
+
+/// Returns whether a text in lower case asks something behind a "but", with or without a question mark: "ok, but what would ring then".
+fn asks_back(lower: &str) -> bool {
+    const QUESTIONS: [&str; 9] = ["what", "how", "why", "where", "who", "when", "which", "wouldnt", "isnt"];
+    let Some((_, asked)) = lower.split_once("but ") else { return false };
+    QUESTIONS.iter().any(|word| text::starts_with_words(asked, word))
+}
+
+/// Returns whether a text in lower case only has the agent go on: "keep looking".
+fn goes_on(lower: &str) -> bool {
+    let next = lower.strip_prefix("keep ").and_then(|rest| rest.split(' ').next());
+    next.is_some_and(|verb| verb.len() > 5 && verb.trim_end_matches([',', '.']).ends_with("ing"))
 }
 
 /// Returns whether a text in lower case leaves something out, or puts something in its place.
@@ -330,7 +359,16 @@ mod tests {
             "The carts are rounded.\n\nMy instinct is to round the carts, since invoices are rare. What do you think?";
         let told = &resolve_all("yeah carts only", opinion)[0].what;
         assert!(told.starts_with("My instinct is to round the carts") && told.ends_with("→ yeah carts only"), "{told}");
-        for other in ["yes", "yes please", "yes, but why both?", "only commit the carts", "add a test for carts"] {
+        for other in [
+            "ok but what would we round then",
+            "keep rounding, but slowly",
+            "no tills or drawers in my opinion, just paper",
+            "yes",
+            "yes please",
+            "yes, but why both?",
+            "only commit the carts",
+            "add a test for carts",
+        ] {
             assert!(resolve_all(other, answer).iter().all(|it| !it.what.contains('→')), "{other}");
         }
         assert!(resolve_all("yes, just do it", "All is green.\n\nShould I commit and push the carts?").is_empty());

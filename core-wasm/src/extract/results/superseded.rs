@@ -69,7 +69,8 @@ impl Results {
 }
 
 impl Results {
-    /// Returns what the agent took for a cause in a turn that changed nothing, until it found another one for the same: "the actual bug".
+    /// Returns what the agent took for a cause in a turn that changed nothing, until it found another one for the same: "the actual bug",
+    /// or the cause of what it mended right after that.
     pub(super) fn other_causes(&self) -> Vec<Place> {
         let finds = |turn: &TurnResult| turn.statements.iter().any(finds_real_cause);
         let finding = self.turns.iter().enumerate().filter(|(_, turn)| finds(turn));
@@ -79,6 +80,10 @@ impl Results {
             // What was changed between the two was done for the first cause.
             let next_work = (at + 1..self.turns.len()).find(|&later| self.turns[later].has_work());
             let is_next = |later: usize| later > at && next_work.is_none_or(|work| later <= work);
+            if self.turns.get(at + 1).is_some_and(|next| mends_other_cause(turn, next)) {
+                all.extend(guessed(turn, &self.turns[at + 1]).into_iter().map(|number| (at, number)));
+                continue;
+            }
             let next: Vec<&Subject> = real.iter().filter(|(of, _)| is_next(*of)).map(|(_, subject)| subject).collect();
             if !next.is_empty() {
                 let is_found_again = |own: &Subject| next.iter().any(|later| is_in(own, later));
@@ -93,6 +98,46 @@ impl Results {
 fn places_in(at: usize, turn: &TurnResult, is_meant: impl Fn(&Statement) -> bool) -> impl Iterator<Item = Place> {
     let all = turn.statements.iter().enumerate();
     all.filter(move |(_, it)| is_meant(it)).map(move |(number, _)| (at, number))
+}
+
+/// Returns whether the turn after a diagnosis, which the user had the agent act on, tells the cause of what it mended, and names
+/// something for it that the diagnosis does not have: the diagnosis was a guess.
+fn mends_other_cause(turn: &TurnResult, next: &TurnResult) -> bool {
+    let names_cause =
+        |it: &&Statement| it.voice == Voice::Answer && (signs::names_cause(&it.text) || signs::names_cause(&it.heading));
+    let tells_deed = |it: &Statement| {
+        let lower = it.text.to_lowercase();
+        it.is_of_agent() && (standing::says_mended(&lower) || standing::tells_work(&lower))
+    };
+    let known = turn.names();
+    let is_new = |it: &Statement| statement::names(&it.text).iter().any(|name| !known.contains(name));
+    next.consents
+        && (next.edited || next.used_tools)
+        && turn.statements.iter().any(claims_cause)
+        && next.statements.iter().any(tells_deed)
+        && next.statements.iter().filter(names_cause).any(is_new)
+}
+
+/// Returns the numbers of the statements of a diagnosis that say what is wrong with what the next turn mended, with the sentences that go
+/// on after them.
+fn guessed(turn: &TurnResult, next: &TurnResult) -> Vec<usize> {
+    let later = Subject::of_turn(next);
+    let mut all: Vec<usize> = Vec::new();
+    for (number, statement) in turn.statements.iter().enumerate() {
+        let is_behind = all.last().is_some_and(|last| last + 1 == number && statement.follows(&turn.statements[number - 1]));
+        if is_behind || (says_wrong(statement) && is_in(&Subject::of_statement(statement), &later)) {
+            all.push(number);
+        }
+    }
+    all
+}
+
+/// Returns whether a statement of the agent says what the cause is, or what is wrong.
+fn says_wrong(statement: &Statement) -> bool {
+    let lower = text::lower(&statement.text);
+    claims_cause(statement)
+        || (statement.is_of_agent()
+            && (signs::lacks_something(&lower) || signs::is_problem(&lower) || signs::finds_fault(&lower)))
 }
 
 /// Returns whether a statement of the agent says what the cause of something is.

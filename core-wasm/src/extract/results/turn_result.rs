@@ -110,6 +110,11 @@ impl TurnResult {
         self.is_objected || self.conceded || self.reverted
     }
 
+    /// Returns all that the user said for the turn as far as it is known.
+    pub(in crate::extract) fn said(&self) -> &str {
+        if self.whole.is_empty() { &self.asked } else { &self.whole }
+    }
+
     /// Returns whether the turn changed something.
     pub(in crate::extract) fn has_work(&self) -> bool {
         self.edited || self.committed

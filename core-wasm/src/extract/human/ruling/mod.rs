@@ -184,7 +184,7 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
         let before = at.checked_sub(1).map(|at| sentences[at]);
         let before = before.filter(|it| it.chars().count() <= MAX_BEFORE_CHARS && !looks_pasted(it));
         let least = if sentence.is_ascii() { MIN_ALONE_CHARS } else { MIN_ALONE_WIDE_CHARS };
-        let is_short = sentence.chars().count() < least && !names_something(sentence);
+        let is_short = sentence.chars().count() < least && !names_something(sentence) && !says_as_what(sentence);
         let points = has_pointer(sentence) || is_short || sentence.starts_with('(');
         let mut said = if asks { without_question(sentence) } else { (*sentence).to_owned() };
         let known = found.iter().position(|known| before.is_some_and(|before| known.said.ends_with(before)));
@@ -225,6 +225,13 @@ pub(in crate::extract) fn asks_to_stay(said: &str) -> bool {
 /// Returns whether a sentence leaves open how something is to be: "it should say that it is lost or something like that".
 fn is_vague(sentence: &str) -> bool {
     text::contains_any_words(&sentence.to_lowercase(), &["something like that", "or something", "or whatever"])
+}
+
+/// Returns whether a sentence says of something as what it is to be used: "use the drawer as the till".
+fn says_as_what(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let used = lower.split_once("use ").and_then(|(_, rest)| rest.split_once(" as "));
+    used.is_some_and(|(what, role)| !what.contains(' ') && role.split_whitespace().count() >= 2)
 }
 
 /// Returns whether a sentence quotes something, or names it by its form.
@@ -416,6 +423,7 @@ mod tests {
         let found = rulings("The carts are rounded twice. let's leave it that way");
         assert_eq!(found[0].said, "The carts are rounded twice. let's leave it that way");
         assert!(!found[0].points && rulings("let's leave it that way for now")[0].points);
+        assert!(!rulings("use paper as the till")[0].points && rulings("use the paper till")[0].points);
         let found = rulings("we don't need the old carts. just test the new ones");
         assert_eq!((found.len(), found[0].said.as_str()), (1, "we don't need the old carts. just test the new ones"));
     }
