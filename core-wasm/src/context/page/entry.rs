@@ -204,7 +204,8 @@ impl Entry {
 
     /// Returns the same entry with only the beginning of its text, of at most `max_chars` characters, unless there is room left in the end.
     pub(in crate::context) fn shortened(mut self, max_chars: usize) -> Self {
-        let text = if self.is_request() { line::brief(&self.text, max_chars) } else { line::without_middle(&self.text, max_chars) };
+        let text =
+            if self.is_request() { line::brief(&self.text, max_chars) } else { line::without_middle(&self.text, max_chars) };
         if text != self.text {
             self.short = Some(Short { text, weight: self.rank(), whole_weight: Some(self.rank() / 10) });
         }

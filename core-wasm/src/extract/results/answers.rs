@@ -18,11 +18,12 @@ const MAX_ANSWER_CHARS: usize = 2_000;
 /// The maximum length of what is told of the answer with which the work ended, in characters.
 const MAX_END_CHARS: usize = 3_000;
 /// The length of what is told of a session up to which answers are completed, in characters. Longer pages have no room.
-const MAX_SESSION_CHARS: usize = 6_000;
+const MAX_SESSION_CHARS: usize = 5_000;
 /// The minimum score of the best statement of a block, in log odds as the model gives them.
 const MIN_SCORE: f32 = -2.2;
-/// The length below which the first sentence of an answer says nothing beside others, in characters, and of one in a wide script.
-const MIN_OPENING_CHARS: usize = 24;
+/// The number of words below which the first sentence of an answer says nothing beside others, and the length of one in a script without
+/// spaces, in characters.
+const MIN_OPENING_WORDS: usize = 3;
 const MIN_WIDE_OPENING_CHARS: usize = 12;
 /// The number of words from which a sentence to the user says something of the work.
 const MIN_TELLING_WORDS: usize = 6;
@@ -46,7 +47,8 @@ impl Block {
 
 impl Results {
     /// Adds what else is told of the answers that hold, the latest first: the whole answer, or as many of its blocks as there is room for.
-    /// The block that opens the answer and the one that ends it come before the others, and those of all answers before the rest of one.
+    /// The block that opens the answer, the one that ends it and its verdict come before the others, and those of all answers before the
+    /// rest of one.
     /// `overtaken` has the statements that do not hold.
     pub(super) fn with_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place]) -> Vec<Place> {
         let closing = self.closing();
@@ -85,8 +87,8 @@ impl Results {
         (is_begun() || is_request) && is_asked() && self.holds(at)
     }
 
-    /// Returns the statements of a turn's blocks that are not told yet and fit into so many characters. If `is_brief`, only the first and
-    /// the last block count.
+    /// Returns the statements of a turn's blocks that are not told yet and fit into so many characters. If `is_brief`, only the first
+    /// block, the last one and the verdict count.
     fn blocks_that_fit(&self, at: usize, chosen: &[Place], overtaken: &[Place], room: usize, is_brief: bool) -> Vec<Place> {
         let blocks = self.blocks(at, overtaken);
         let scores = blocks.iter().map(|block| self.score_of(at, block));
@@ -96,7 +98,11 @@ impl Results {
             is_begun(&blocks[block]) || (score >= MIN_SCORE && !self.is_known_block(at, &blocks[block], chosen))
         });
         let last = blocks.len().saturating_sub(1);
-        let rank = |block: usize| if block == 0 { 0 } else if block == last { 1 } else { 2 };
+        let rank = |block: usize| match block {
+            0 => 0,
+            _ if block == last || self.turns[at].is_verdict(blocks[block].numbers[0]) => 1,
+            _ => 2,
+        };
         order.retain(|&(block, _)| !is_brief || rank(block) < 2);
         order.sort_by(|(one, better), (other, worse)| rank(*one).cmp(&rank(*other)).then(worse.total_cmp(better)));
         let mut added: Vec<Place> = Vec::new();
@@ -134,7 +140,7 @@ impl Results {
         for number in answer(turn) {
             let statement = &turn.statements[number];
             let is_told = !overtaken.contains(&(at, number))
-                && self.is_part_of_answer(at, number)
+                && (self.is_part_of_answer(at, number) || (statement.form == Form::Heading && turn.is_verdict(number)))
                 && !opens_empty(turn, number)
                 // What passed in the end is told beside the outcome.
                 && (at + 1 == self.turns.len() || prose::checked(&statement.text).is_none())
@@ -232,11 +238,14 @@ fn answer(turn: &TurnResult) -> Vec<usize> {
 /// Returns whether a sentence opens an answer and is too short to say anything beside what follows: "Found it."
 fn opens_empty(turn: &TurnResult, number: usize) -> bool {
     let it = &turn.statements[number];
-    let least = if it.text.is_ascii() { MIN_OPENING_CHARS } else { MIN_WIDE_OPENING_CHARS };
+    let is_empty = match it.text.is_ascii() {
+        true => it.text.split_whitespace().count() < MIN_OPENING_WORDS,
+        false => it.text.chars().count() < MIN_WIDE_OPENING_CHARS,
+    };
     it.form == Form::Sentence
         && it.place == 0
         && it.count > 1
-        && it.text.chars().count() < least
+        && is_empty
         && statement::names(&it.text).is_empty()
         && !is_lead(&it.text)
         && !standing::is_short_answer(&it.text.to_lowercase())
