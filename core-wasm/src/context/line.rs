@@ -203,7 +203,7 @@ pub(super) fn without_middle(line: &str, max: usize) -> String {
     let Some(end) = end.filter(|&end| fits(end, LAST_PART)) else { return brief(line, max) };
     let tail = &line[end..];
     let begin = brief(&line[..end], max.saturating_sub(tail.chars().count() + 1));
-    if begin.ends_with('…') { format!("{begin} {tail}") } else { format!("{begin} … {tail}") }
+    format!("{begin} {tail}")
 }
 
 /// Fits the line of a memory into [`MAX_LINE_CHARS`] characters. If the line ends in a fix or in rejected options, that
@@ -454,6 +454,21 @@ mod tests {
         );
         assert_eq!(brief("Short.", 90), "Short.");
         assert_eq!(brief(&"drawer ".repeat(20), 90), truncate(&"drawer ".repeat(20), 90));
+    }
+
+    #[test]
+    fn what_has_no_room_is_cut_in_its_middle() {
+        let said = "The till rounds half a cent up. The drawer opens later. The bell of the night till rings twice. One slip \
+                    is left to print.";
+        assert_eq!(without_middle(said, 90), "The till rounds half a cent up. … One slip is left to print.");
+        assert_eq!(without_middle(said, 200), said);
+        let committed = format!("{said} — committed as 1a2b3c4 \"Fold the slip\".");
+        assert_eq!(
+            without_middle(&committed, 140),
+            "The till rounds half a cent up. … One slip is left to print. — committed as 1a2b3c4 \"Fold the slip\"."
+        );
+        let long_end = format!("The till rings. {}", "The drawer opens and ".repeat(9));
+        assert_eq!(without_middle(&long_end, 90), brief(&long_end, 90), "the last sentence alone has no room");
     }
 
     #[test]

@@ -11,14 +11,14 @@ use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
-/// The maximum length of what is told of an answer in the first round, in which each answer has its turn, in characters.
+/// The maximum length of what is added of an answer in the first round, in which each answer has its turn, in characters.
 const MAX_BRIEF_CHARS: usize = 500;
 /// The maximum length of what is told of an answer, in characters.
 const MAX_ANSWER_CHARS: usize = 2_000;
 /// The maximum length of what is told of the answer with which the work ended, in characters.
 const MAX_END_CHARS: usize = 3_000;
-/// The length of what is told of a session up to which answers are completed, in characters. Longer pages have no room.
-const MAX_SESSION_CHARS: usize = 5_000;
+/// The length of what is told of the other answers up to which they are completed, in characters. Longer pages have no room.
+const MAX_SESSION_CHARS: usize = 4_500;
 /// The minimum score of the best statement of a block, in log odds as the model gives them.
 const MIN_SCORE: f32 = -2.2;
 /// The number of words below which the first sentence of an answer says nothing beside others, and the length of one in a script without
@@ -57,14 +57,14 @@ impl Results {
                 if !self.is_answer_told(at, &chosen) {
                     continue;
                 }
-                let max_chars = match () {
-                    () if is_brief => MAX_BRIEF_CHARS,
-                    () if closing == Some(at) => MAX_END_CHARS,
-                    () => MAX_ANSWER_CHARS,
-                };
                 let own = self.length(chosen.iter().copied().filter(|(of, _)| *of == at));
-                let left = MAX_SESSION_CHARS.saturating_sub(self.length(chosen.iter().copied()));
-                let room = max_chars.saturating_sub(own).min(left);
+                let others = self.length(chosen.iter().copied().filter(|(of, _)| Some(*of) != closing));
+                let left = MAX_SESSION_CHARS.saturating_sub(others);
+                let room = match () {
+                    () if closing == Some(at) => MAX_END_CHARS.saturating_sub(own),
+                    () if is_brief => left.min(MAX_BRIEF_CHARS),
+                    () => left.min(MAX_ANSWER_CHARS.saturating_sub(own)),
+                };
                 chosen.extend(self.blocks_that_fit(at, &chosen, overtaken, room, is_brief));
             }
         }
@@ -81,7 +81,9 @@ impl Results {
     fn is_answer_told(&self, at: usize, chosen: &[Place]) -> bool {
         let turn = &self.turns[at];
         let is_begun = || chosen.iter().any(|(of, _)| *of == at);
-        let is_request = turn.substantive && !turn.is_chore && !turn.is_chat() && !turn.is_refused && !turn.is_unfinished;
+        // "Yes, release it" was done with tools that change no file here.
+        let is_done = turn.acted || (turn.substantive && !turn.is_chat());
+        let is_request = is_done && !turn.is_chore && !turn.is_refused && !turn.is_unfinished;
         // What is said to praise is a summary of what is told elsewhere.
         let is_asked = || turn.has_work() || !requests::only_praises(&turn.asked);
         (is_begun() || is_request) && is_asked() && self.holds(at)
@@ -115,6 +117,11 @@ impl Results {
             if chars <= left {
                 left -= chars;
                 added.extend(new);
+            } else if rank(block) == 0 && !is_brief {
+                // A long list alone is told as far as there is room.
+                let part = self.fitting(at, new.into_iter().map(|(_, number)| number), left);
+                left -= self.length(part.iter().copied());
+                added.extend(part);
             }
         }
         added
@@ -126,10 +133,11 @@ impl Results {
         own.map(|((_, number), _, score)| with_bonuses(*score, &self.turns[at].statements[*number])).fold(f32::MIN, f32::max)
     }
 
-    /// Returns whether later turns tell most of a block, or name most of its names again.
+    /// Returns whether other turns tell most of a block, or later ones name most of its names again.
     fn is_known_block(&self, at: usize, block: &Block, chosen: &[Place]) -> bool {
-        let later: Vec<Place> = chosen.iter().filter(|(of, _)| *of > at).copied().collect();
-        let known = block.places(at).filter(|&(_, number)| self.is_known(at, number, &later));
+        let is_of_agent = |&(of, number): &Place| self.turns[of].statements[number].is_of_agent();
+        let others: Vec<Place> = chosen.iter().filter(|place| place.0 != at && is_of_agent(place)).copied().collect();
+        let known = block.places(at).filter(|&(_, number)| self.is_known(at, number, &others));
         2 * self.length(known) >= self.length(block.places(at))
     }
 
@@ -272,4 +280,82 @@ fn leans_on(statement: &Statement, last: &Statement, turn: &TurnResult) -> bool 
 /// Returns whether a sentence to the user says more than "your call".
 fn says_much(said: &str) -> bool {
     !statement::names(said).is_empty() || text::features(said).len() >= MIN_TELLING_WORDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(turns: Vec<TurnResult>, chosen: &[Place]) -> Vec<String> {
+        let mut results = Results::default();
+        turns.into_iter().for_each(|turn| results.push(turn));
+        let told = results.with_answers(chosen.to_vec(), &[]);
+        told.into_iter().map(|(at, number)| results.turns[at].statements[number].text.clone()).collect()
+    }
+
+    fn turn(answer: &str) -> TurnResult {
+        let statements = statement::statements(answer, Voice::Answer);
+        TurnResult { statements, substantive: true, edited: true, prompt_chars: 80, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn an_answer_is_told_whole() {
+        let answer = "The till rounds each total to cents.\n\nThree slips are new:\n- A red slip for refunds\n- A blue slip for \
+                      the drawer\n\nThe night till was not tested.";
+        assert_eq!(
+            told(vec![turn(answer)], &[]),
+            [
+                "The till rounds each total to cents.",
+                "Three slips are new:",
+                "A red slip for refunds",
+                "A blue slip for the drawer",
+                "The night till was not tested."
+            ]
+        );
+        let refused = TurnResult { is_objected: true, ..turn(answer) };
+        assert!(told(vec![refused], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_long_answer_loses_whole_blocks_of_its_middle() {
+        let list: String = (0..40)
+            .map(|at| format!("- Slip number {at} of the night till is printed on red paper with a border of two lines\n"))
+            .collect();
+        let answer = format!("The till rounds each total to cents.\n\n{list}\nThe night till was not tested.");
+        assert_eq!(
+            told(vec![turn(&answer)], &[]),
+            ["The till rounds each total to cents.", "The night till was not tested."]
+        );
+    }
+
+    #[test]
+    fn a_list_is_told_with_the_line_above_it() {
+        let answer = "The till rounds each total to cents.\n\nThe drawer has two parts:\n- A lock of red steel\n- A lamp";
+        let told = told(vec![turn(answer)], &[(0, 0)]);
+        assert_eq!(told[1..], ["The drawer has two parts:", "A lock of red steel", "A lamp"]);
+    }
+
+    #[test]
+    fn a_recap_is_not_taken_for_the_answer() {
+        let mut recapped = turn("You asked for a till that rounds each total.");
+        let answer = "The till rounds each total to cents. The drawer stays shut at night. The bell rings once.";
+        recapped.statements.extend(statement::statements(answer, Voice::Answer));
+        assert_eq!(told(vec![recapped], &[]).len(), 3);
+    }
+
+    #[test]
+    fn an_opening_of_two_words_says_nothing() {
+        let opening = |answer: &str| told(vec![turn(answer)], &[]).swap_remove(0);
+        assert_eq!(
+            opening("Found it. The drawer of the night till counts twice."),
+            "The drawer of the night till counts twice."
+        );
+        assert_eq!(opening("The till works. The drawer of the night till counts once."), "The till works.");
+    }
+
+    #[test]
+    fn what_later_turns_tell_is_told_once() {
+        let answer = "The total of the cart is rounded to cents before the tax of the country is added to it.";
+        assert_eq!(told(vec![turn(answer), turn(answer)], &[(1, 0)]), [answer]);
+    }
 }

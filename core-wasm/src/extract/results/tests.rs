@@ -730,7 +730,7 @@ fn a_short_answer_is_told_whole_unless_it_was_only_proposed_before_the_work() {
     let told = |edited: bool, disputed: bool| {
         let mut results = Results::default();
         results.push(TurnResult { edited, disputed, substantive: true, prompt_chars: 80, ..turn(proposal, "") });
-        results.push(TurnResult { edited: true, substantive: true, ..turn("`invoice.ts` rounds the total.", "") });
+        results.push(TurnResult { edited: true, ..turn("`cart.ts` rounds the total itself, and draws one border.", "") });
         results.with_answers(vec![(0, 0)], &[]).iter().filter(|(at, _)| *at == 0).count()
     };
     assert_eq!((told(true, false), told(false, false)), (2, 1));
@@ -747,7 +747,7 @@ fn the_result_of_the_request_is_told_beside_the_answer_to_a_later_question() {
         results.push(TurnResult { substantive: true, edited: true, prompt_chars: 60, ..turn(later, "") });
         results.with_answers(vec![(1, 0)], &[])
     };
-    assert_eq!(told("The port of the printer is 9100."), [(0, 0), (0, 2), (0, 3), (1, 0)]);
+    assert_eq!(told("The port of the printer is 9100."), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)]);
     let mended = "Both are mended: `till.rs` keeps the tax of refunds, and `menu.rs` forgets deleted prices.";
     assert_eq!(told(mended), [(1, 0)], "what was found before a change of the same may not hold any more");
 }
@@ -789,9 +789,9 @@ fn options_are_not_told_as_done_beside_other_work() {
 #[test]
 fn what_was_done_after_a_consent_is_told() {
     let answer = "Done. The release of the till is cancelled, and both printers are unlinked from the account of the shop.";
-    let told = |used_tools: bool| {
+    let told = |acted: bool| {
         let mut results = Results::default();
-        results.push(TurnResult { used_tools, prompt_chars: 9, ..turn(answer, "") });
+        results.push(TurnResult { acted, prompt_chars: 9, ..turn(answer, "") });
         results.push(TurnResult { substantive: true, prompt_chars: 60, ..turn("The port of the printer is 9100.", "") });
         results.with_answers(vec![(1, 0)], &[])
     };
@@ -810,9 +810,6 @@ fn the_verdict_is_told_with_the_rest_of_an_answer() {
         let told = results.with_answers(vec![(0, 0)], &[]);
         assert_eq!(told.len(), 2, "{verdict}: {told:?}");
     }
-    let mut results = Results::default();
-    results.push(turn("`till.rs` drops the tax of refunds.\n\nThe drawer is open.", ""));
-    assert_eq!(results.with_answers(vec![(0, 0)], &[]).len(), 1);
 }
 
 #[test]
@@ -1173,8 +1170,6 @@ fn the_body_of_a_commit_tells_work_without_an_answer() {
                tax is added later on, and the slip prints the sums of all lines of the cart.";
     let short = told("All tests pass.", body, way);
     assert!(short.contains("The sum of the cart is rounded to cents") && !short.contains("safest way"), "{short}");
-    let bare = told("All tests pass.", "Refs the ticket of the shop.", way);
-    assert!(bare.contains("safest way"), "{bare}");
     let decided =
         "I leave the slips of `night.ts` alone on purpose because they keep their old format until the till is replaced.";
     let left = told("All tests pass.", body, &format!("{decided} {way}"));
