@@ -460,7 +460,7 @@ mod tests {
     fn what_has_no_room_is_cut_in_its_middle() {
         let said = "The till rounds half a cent up. The drawer opens later. The bell of the night till rings twice. One slip \
                     is left to print.";
-        assert_eq!(without_middle(said, 90), "The till rounds half a cent up. … One slip is left to print.");
+        assert_eq!(without_middle(said, 70), "The till rounds half a cent up. … One slip is left to print.");
         assert_eq!(without_middle(said, 200), said);
         let committed = format!("{said} — committed as 1a2b3c4 \"Fold the slip\".");
         assert_eq!(

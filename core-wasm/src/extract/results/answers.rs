@@ -1,7 +1,7 @@
 //! Tells the answers that hold whole, and leaves out what says least where there is no room.
 
-use super::barred::{is_barred_anywhere, points_back};
-use super::choice::with_bonuses;
+use super::barred::{MIN_CAUSE, is_barred_anywhere, points_back};
+use super::choice::{MIN_ANSWER_CHARS, with_bonuses};
 use super::turn_result::{TurnResult, is_lead};
 use super::{Place, Results};
 use crate::extract::prose;
@@ -18,7 +18,7 @@ const MAX_ANSWER_CHARS: usize = 2_000;
 /// The maximum length of what is told of the answer with which the work ended, in characters.
 const MAX_END_CHARS: usize = 3_000;
 /// The length of what is told of the other answers up to which they are completed, in characters. Longer pages have no room.
-const MAX_SESSION_CHARS: usize = 4_500;
+const MAX_SESSION_CHARS: usize = 4_000;
 /// The minimum score of the best statement of a block, in log odds as the model gives them.
 const MIN_SCORE: f32 = -2.2;
 /// The number of words below which the first sentence of an answer says nothing beside others, and the length of one in a script without
@@ -68,6 +68,7 @@ impl Results {
                 chosen.extend(self.blocks_that_fit(at, &chosen, overtaken, room, is_brief));
             }
         }
+        chosen.extend(self.reasoned(&chosen));
         chosen.sort_unstable();
         chosen
     }
@@ -217,6 +218,29 @@ impl Results {
         numbers.filter(fits).map(|number| (at, number)).collect()
     }
 
+    /// Returns the best of what the agent said while it worked, if the last turn that changed files ended with an answer of which nothing
+    /// is told but what was checked.
+    fn reasoned(&self, chosen: &[Place]) -> Option<Place> {
+        let (at, turn) = self.turns.iter().enumerate().rfind(|(_, turn)| turn.edited)?;
+        let is_report = |it: &Statement| prose::is_filler(&it.text) || prose::checked(&it.text).is_some();
+        let says = |it: &Statement| it.voice == Voice::Answer && !is_lead(&it.text) && !is_report(it);
+        if turn.committed || chosen.iter().any(|&(of, number)| of == at && says(&turn.statements[number])) {
+            return None;
+        }
+        let later_turns = self.turns.len() - 1 - at;
+        let tells = |number: usize| {
+            let statement = &turn.statements[number];
+            statement.voice == Voice::Work
+                && statement.text.chars().count() >= MIN_ANSWER_CHARS
+                && !is_lead(&statement.text)
+                && tells_what_was_done(&statement.text.to_lowercase())
+                && !is_barred_anywhere(statement, turn, later_turns, 1.0)
+        };
+        let best = self.judged().iter().filter(|((of, number), ..)| *of == at && tells(*number));
+        let best = best.max_by(|one, other| one.2.total_cmp(&other.2)).map(|(place, ..)| *place);
+        best.filter(|place| !chosen.contains(place))
+    }
+
     /// Returns whether what stands before a statement is told, or sums up what the answer is about.
     fn is_understood(&self, at: usize, number: usize, blocks: &[Block]) -> bool {
         match self.before(at, number) {
@@ -275,6 +299,12 @@ fn leans_on(statement: &Statement, last: &Statement, turn: &TurnResult) -> bool 
         || signs::leans_on_sentence_before(&lower)
         || signs::begins_with_pronoun(&lower, is_listed)
         || points_back(statement, turn)
+}
+
+/// Returns whether a text in lower case, said before a change, tells what it is for: how it is mended, or a cause. A problem alone reads as
+/// if it were still there.
+fn tells_what_was_done(lower: &str) -> bool {
+    standing::says_mended(lower) || (prose::signs(lower).0 >= MIN_CAUSE && !signs::is_problem(lower))
 }
 
 /// Returns whether a sentence to the user says more than "your call".

@@ -1170,6 +1170,8 @@ fn the_body_of_a_commit_tells_work_without_an_answer() {
                tax is added later on, and the slip prints the sums of all lines of the cart.";
     let short = told("All tests pass.", body, way);
     assert!(short.contains("The sum of the cart is rounded to cents") && !short.contains("safest way"), "{short}");
+    let bare = told("All tests pass.", "Refs the ticket of the shop.", way);
+    assert!(bare.contains("safest way"), "{bare}");
     let decided =
         "I leave the slips of `night.ts` alone on purpose because they keep their old format until the till is replaced.";
     let left = told("All tests pass.", body, &format!("{decided} {way}"));
