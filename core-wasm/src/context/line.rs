@@ -465,7 +465,7 @@ mod tests {
         let committed = format!("{said} — committed as 1a2b3c4 \"Fold the slip\".");
         assert_eq!(
             without_middle(&committed, 140),
-            "The till rounds half a cent up. … One slip is left to print. — committed as 1a2b3c4 \"Fold the slip\"."
+            "The till rounds half a cent up. The drawer opens later. … One slip is left to print. — committed as 1a2b3c4 \"Fold the slip\"."
         );
         let long_end = format!("The till rings. {}", "The drawer opens and ".repeat(9));
         assert_eq!(without_middle(&long_end, 90), brief(&long_end, 90), "the last sentence alone has no room");

@@ -68,8 +68,10 @@ impl Results {
                 chosen.extend(self.blocks_that_fit(at, &chosen, overtaken, room, is_brief));
             }
         }
-        chosen.extend(self.reasoned(&chosen));
+        let reason = self.reasoned(&chosen).into_iter().collect();
+        chosen.extend(self.with_antecedents(reason));
         chosen.sort_unstable();
+        chosen.dedup();
         chosen
     }
 
@@ -94,19 +96,21 @@ impl Results {
     /// block, the last one and the verdict count.
     fn blocks_that_fit(&self, at: usize, chosen: &[Place], overtaken: &[Place], room: usize, is_brief: bool) -> Vec<Place> {
         let blocks = self.blocks(at, overtaken);
-        let scores = blocks.iter().map(|block| self.score_of(at, block));
-        let mut order: Vec<(usize, f32)> = scores.enumerate().collect();
-        let is_begun = |block: &Block| block.places(at).any(|place| chosen.contains(&place));
-        order.retain(|&(block, score)| {
-            is_begun(&blocks[block]) || (score >= MIN_SCORE && !self.is_known_block(at, &blocks[block], chosen))
-        });
         let last = blocks.len().saturating_sub(1);
         let rank = |block: usize| match block {
             0 => 0,
             _ if block == last || self.turns[at].is_verdict(blocks[block].numbers[0]) => 1,
             _ => 2,
         };
-        order.retain(|&(block, _)| !is_brief || rank(block) < 2);
+        let is_told = |block: usize, score: f32| {
+            let is_begun = blocks[block].places(at).any(|place| chosen.contains(&place));
+            is_begun || (score >= MIN_SCORE && !self.is_known_block(at, &blocks[block], chosen))
+        };
+        let mut order: Vec<(usize, f32)> = (0..blocks.len())
+            .filter(|&block| !is_brief || rank(block) < 2)
+            .map(|block| (block, self.score_of(at, &blocks[block])))
+            .filter(|&(block, score)| is_told(block, score))
+            .collect();
         order.sort_by(|(one, better), (other, worse)| rank(*one).cmp(&rank(*other)).then(worse.total_cmp(better)));
         let mut added: Vec<Place> = Vec::new();
         let mut left = room;

@@ -773,6 +773,8 @@ fn the_effect_of_a_change_is_told_although_a_pronoun_names_it() {
     assert!(!told("It now detects the currency of the cart.", false), "nothing was changed");
     assert!(!told("The till opens. It now detects the currency of the cart.", true), "the till is what it speaks of");
     assert!(!told("This makes sense for the till.", true));
+    let acted = TurnResult { acted: true, ..turn("It's working now. The till opens.", "") };
+    assert!(!barred::points_back(&acted.statements[0], &acted));
 }
 
 #[test]
