@@ -274,9 +274,10 @@ fn answer(turn: &TurnResult) -> Vec<usize> {
 /// Returns whether a sentence opens an answer and is too short to say anything beside what follows: "Found it."
 fn opens_empty(turn: &TurnResult, number: usize) -> bool {
     let it = &turn.statements[number];
-    let is_empty = match it.text.is_ascii() {
-        true => it.text.split_whitespace().count() < MIN_OPENING_WORDS,
-        false => it.text.chars().count() < MIN_WIDE_OPENING_CHARS,
+    let is_empty = if it.text.is_ascii() {
+        it.text.split_whitespace().count() < MIN_OPENING_WORDS
+    } else {
+        it.text.chars().count() < MIN_WIDE_OPENING_CHARS
     };
     it.form == Form::Sentence
         && it.place == 0
