@@ -163,12 +163,11 @@ impl Results {
             }
             let last = blocks.last().and_then(|block| block.numbers.last()).map(|&last| &turn.statements[last]);
             let is_same = last.is_some_and(|last| is_of_same_block(last, statement));
-            match blocks.last_mut().filter(|_| is_same) {
-                Some(block) => block.numbers.push(number),
-                None => {
-                    let leans = last.is_some_and(|last| leans_on(statement, last, turn));
-                    blocks.push(Block { numbers: vec![number], leans });
-                }
+            if let Some(block) = blocks.last_mut().filter(|_| is_same) {
+                block.numbers.push(number);
+            } else {
+                let leans = last.is_some_and(|last| leans_on(statement, last, turn));
+                blocks.push(Block { numbers: vec![number], leans });
             }
         }
         blocks
