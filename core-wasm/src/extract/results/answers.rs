@@ -322,7 +322,9 @@ mod tests {
 
     fn told(turns: Vec<TurnResult>, chosen: &[Place]) -> Vec<String> {
         let mut results = Results::default();
-        turns.into_iter().for_each(|turn| results.push(turn));
+        for turn in turns {
+            results.push(turn);
+        }
         let told = results.with_answers(chosen.to_vec(), &[]);
         told.into_iter().map(|(at, number)| results.turns[at].statements[number].text.clone()).collect()
     }
@@ -352,9 +354,7 @@ mod tests {
 
     #[test]
     fn a_long_answer_loses_whole_blocks_of_its_middle() {
-        let list: String = (0..40)
-            .map(|at| format!("- Slip number {at} of the night till is printed on red paper with a border of two lines\n"))
-            .collect();
+        let list = "- One slip of the night till is printed on red paper with a border of two lines\n".repeat(40);
         let answer = format!("The till rounds each total to cents.\n\n{list}\nThe night till was not tested.");
         assert_eq!(
             told(vec![turn(&answer)], &[]),
