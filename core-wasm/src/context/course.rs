@@ -283,7 +283,7 @@ impl<'n> Course<'n> {
         if asked.as_deref() == Some("") {
             let said = if is_quoted_before(&self.steps[..at], said) { without_quote(said) } else { said };
             let label = special.unwrap_or_else(|| self.plain_label(at, number));
-            return Some(Entry::result_line(label, said, self.importance(at)).shortened(max));
+            return Some(Entry::end_line(label, said, self.importance(at)).shortened(max));
         }
         let begin = match &asked {
             None => format!("{}{}", request.text(), step.then()),
@@ -291,7 +291,7 @@ impl<'n> Course<'n> {
         };
         let brief = if asked.is_some() { line::brief(&begin, self.room.for_asked(at)) } else { begin.clone() };
         let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
-        let entry = Entry::result_line("Asked", without_quote(said), self.importance(at));
+        let entry = Entry::end_line("Asked", without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
         Some(entry.behind((&begin, &brief), label.as_deref(), max))
     }

@@ -182,6 +182,30 @@ pub(super) fn brief(line: &str, max: usize) -> String {
     }
 }
 
+/// Shortens what a session gave to whole sentences from its beginning and from its end, which says how things stand, that fit into `max`
+/// characters.
+pub(super) fn without_middle(line: &str, max: usize) -> String {
+    /// The part of the room that the end may take, unless its last sentence alone is longer, and the most that this may take.
+    const END_PART: usize = 3;
+    const LAST_PART: usize = 2;
+    let line = line.trim();
+    if line.chars().nth(max).is_none() {
+        return line.to_owned();
+    }
+    let mut starts: Vec<usize> = [". ", "。", "! ", "? "]
+        .iter()
+        .flat_map(|mark| line.match_indices(mark).map(|(at, _)| at + mark.len()))
+        .filter(|&start| start < line.len() && !is_in_code(&line[..start]) && !line[start..].starts_with("— "))
+        .collect();
+    starts.sort_unstable_by(|one, other| other.cmp(one));
+    let fits = |start: usize, part: usize| line[start..].chars().count() * part <= max;
+    let end = starts.iter().take_while(|start| fits(**start, END_PART)).last().or(starts.first()).copied();
+    let Some(end) = end.filter(|&end| fits(end, LAST_PART)) else { return brief(line, max) };
+    let tail = &line[end..];
+    let begin = brief(&line[..end], max.saturating_sub(tail.chars().count() + 1));
+    format!("{begin} {tail}")
+}
+
 /// Fits the line of a memory into [`MAX_LINE_CHARS`] characters. If the line ends in a fix or in rejected options, that
 /// end stays: a cause may be shortened, but what to do about it may not.
 pub(super) fn fit(line: &str) -> String {
@@ -430,6 +454,21 @@ mod tests {
         );
         assert_eq!(brief("Short.", 90), "Short.");
         assert_eq!(brief(&"drawer ".repeat(20), 90), truncate(&"drawer ".repeat(20), 90));
+    }
+
+    #[test]
+    fn what_has_no_room_is_cut_in_its_middle() {
+        let said = "The till rounds half a cent up. The drawer opens later. The bell of the night till rings twice. One slip \
+                    is left to print.";
+        assert_eq!(without_middle(said, 70), "The till rounds half a cent up. … One slip is left to print.");
+        assert_eq!(without_middle(said, 200), said);
+        let committed = format!("{said} — committed as 1a2b3c4 \"Fold the slip\".");
+        assert_eq!(
+            without_middle(&committed, 140),
+            "The till rounds half a cent up. The drawer opens later. … One slip is left to print. — committed as 1a2b3c4 \"Fold the slip\"."
+        );
+        let long_end = format!("The till rings. {}", "The drawer opens and ".repeat(9));
+        assert_eq!(without_middle(&long_end, 90), brief(&long_end, 90), "the last sentence alone has no room");
     }
 
     #[test]

@@ -195,36 +195,6 @@ pub(crate) fn tells_work(lower: &str) -> bool {
     [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(is_deed))
 }
 
-/// Returns whether a text in lower case says that something was carried out outside of the files: "X is released".
-pub(super) fn reports_deed(lower: &str) -> bool {
-    const WORDS: [&str; 23] = [
-        "created",
-        "cancelled",
-        "canceled",
-        "released",
-        "published",
-        "deployed",
-        "deleted",
-        "merged",
-        "closed",
-        "sent",
-        "scheduled",
-        "rolled back",
-        "생성했",
-        "삭제했",
-        "배포했",
-        "취소했",
-        "등록했",
-        "作成しました",
-        "デプロイしました",
-        "削除しました",
-        "公開しました",
-        "已创建",
-        "已发布",
-    ];
-    text::contains_any_words(lower, &WORDS) || lower.trim_end_matches(['.', '!']) == "done"
-}
-
 /// Returns whether an answer says that all tasks are done. What holds for a part of them says so: "all tasks of phase 1".
 pub(super) fn says_all_done(answer: &str) -> bool {
     const ALL: [&str; 12] = [

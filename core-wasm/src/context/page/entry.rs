@@ -125,7 +125,7 @@ impl Entry {
         let said = line::sanitize(raw);
         // The key is made of the text without its label. No text has no key.
         Self {
-            text: line::truncate(&format!("{label}: {said}"), max_chars),
+            text: line::without_middle(&format!("{label}: {said}"), max_chars),
             marks: Vec::new(),
             weight: weight(importance),
             recency: 0,
@@ -192,7 +192,7 @@ impl Entry {
         let said = self.text.split_once(": ").map_or("", |(_, said)| said).to_owned();
         let label = label.map(|label| format!("{label}: ")).unwrap_or_default();
         let told = |asked: &str, said: &str| format!("{asked} → {label}{said}");
-        let brief = line::brief(&said, max_chars);
+        let brief = line::without_middle(&said, max_chars);
         self.words = OnceCell::from(text::features(&said));
         self.text = told(asked, &said);
         if brief != said || asked_briefly != asked {
@@ -204,7 +204,8 @@ impl Entry {
 
     /// Returns the same entry with only the beginning of its text, of at most `max_chars` characters, unless there is room left in the end.
     pub(in crate::context) fn shortened(mut self, max_chars: usize) -> Self {
-        let text = line::brief(&self.text, max_chars);
+        let text =
+            if self.is_request() { line::brief(&self.text, max_chars) } else { line::without_middle(&self.text, max_chars) };
         if text != self.text {
             self.short = Some(Short { text, weight: self.rank(), whole_weight: Some(self.rank() / 10) });
         }

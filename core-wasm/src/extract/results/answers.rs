@@ -1,179 +1,176 @@
-//! Adds what is missing of the answers of which something is told.
+//! Tells the answers that hold whole, and leaves out what says least where there is no room.
 
-use super::barred::{MIN_CAUSE, is_barred, is_barred_anywhere, points_back};
-use super::choice::MIN_ANSWER_CHARS;
+use super::barred::{MIN_CAUSE, is_barred_anywhere, points_back};
+use super::choice::{MIN_ANSWER_CHARS, with_bonuses};
 use super::turn_result::{TurnResult, is_lead};
 use super::{Place, Results};
 use crate::extract::prose;
+use crate::extract::requests;
 use crate::extract::signs;
 use crate::extract::standing;
-use crate::extract::statement::{self, Form, Voice};
+use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
+/// The maximum length of what is added of an answer in the first round, in which each answer has its turn, in characters.
+const MAX_BRIEF_CHARS: usize = 500;
+/// The maximum length of what is told of an answer, in characters.
+const MAX_ANSWER_CHARS: usize = 2_000;
 /// The maximum length of what is told of the answer with which the work ended, in characters.
 const MAX_END_CHARS: usize = 3_000;
-/// The maximum length of an answer that is told whole, once something of it is told, in characters.
-const MAX_ANSWER_CHARS: usize = 1_300;
-/// The maximum length of a list that is told because the answer says next to nothing, in characters.
-const MAX_LISTED_CHARS: usize = 700;
-/// The length of what is told of a session up to which answers are completed, in characters. Longer pages have no room.
-const MAX_WHOLE_CHARS: usize = 5_000;
-/// The maximum number of changes that are told with their lines, if an answer says nothing else.
-const MAX_PLACES: usize = 3;
-/// The length below which an answer says next to nothing, in characters.
-const MIN_TELLING_CHARS: usize = 80;
+/// The length of what is told of the other answers up to which they are completed, in characters. Longer pages have no room.
+const MAX_SESSION_CHARS: usize = 4_000;
+/// The minimum score of the best statement of a block, in log odds as the model gives them.
+const MIN_SCORE: f32 = -2.2;
+/// The number of words below which the first sentence of an answer says nothing beside others, and the length of one in a script without
+/// spaces, in characters.
+const MIN_OPENING_WORDS: usize = 3;
+const MIN_WIDE_OPENING_CHARS: usize = 12;
 /// The number of words from which a sentence to the user says something of the work.
 const MIN_TELLING_WORDS: usize = 6;
 /// The length from which what the agent says to a report of the client sums up the work, in characters.
 const MIN_CLOSING_CHARS: usize = 400;
 
+/// A part of an answer that is told whole or not at all: a paragraph, a list, or the rows of a table.
+#[derive(Debug)]
+struct Block {
+    /// The places of its statements in the turn, ascending.
+    numbers: Vec<usize>,
+    /// Whether it is not understood without the block before it: a list behind its lead, or a sentence that points back.
+    leans: bool,
+}
+
+impl Block {
+    fn places(&self, at: usize) -> impl Iterator<Item = Place> {
+        self.numbers.iter().map(move |&number| (at, number))
+    }
+}
+
 impl Results {
-    /// Adds the best sentence of its answer to the last turn that changed files, if nothing else is told of the answer than that
-    /// it is done.
-    pub(super) fn with_answer(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        if let Some((at, turn)) = self.turns.iter().enumerate().rfind(|(_, turn)| turn.edited) {
-            let says = |number: usize| {
-                let statement = &turn.statements[number];
-                let is_report = prose::is_filler(&statement.text) || prose::checked(&statement.text).is_some();
-                statement.voice == Voice::Answer && !is_report
-            };
-            if chosen.iter().any(|&(of, number)| of == at && says(number) && !is_lead(&turn.statements[number].text)) {
-                return chosen;
-            }
-            let later_turns = self.turns.len() - 1 - at;
-            let fits = |number: usize| {
-                let statement = &turn.statements[number];
-                says(number)
-                    && statement.text.chars().count() >= MIN_ANSWER_CHARS
-                    && !is_lead(&statement.text)
-                    && !turn.only_commits_beside(statement)
-                    && !is_barred(statement, turn, later_turns, 1.0)
-            };
-            let best = self.judged().iter().filter(|((of, number), ..)| *of == at && fits(*number));
-            match best.max_by(|one, other| one.2.total_cmp(&other.2)) {
-                Some((place, ..)) if !chosen.contains(place) => chosen.push(*place),
-                Some(_) => {}
-                None if self.reasoned(at).is_some() => {
-                    chosen.extend(self.reasoned(at).filter(|place| !chosen.contains(place)));
+    /// Adds what else is told of the answers that hold, the latest first: the whole answer, or as many of its blocks as there is room for.
+    /// The block that opens the answer, the one that ends it and its verdict come before the others, and those of all answers before the
+    /// rest of one.
+    /// `overtaken` has the statements that do not hold.
+    pub(super) fn with_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place]) -> Vec<Place> {
+        let closing = self.closing();
+        for is_brief in [true, false] {
+            for at in (0..self.turns.len()).rev() {
+                if !self.is_answer_told(at, &chosen) {
+                    continue;
                 }
-                // The lines in which something was changed, and what, are all that there is.
-                None => {
-                    let is_place = |number: &usize| {
-                        let statement = &turn.statements[*number];
-                        statement.form == Form::Item && signs::is_place_of_change(&statement.text.to_lowercase())
-                    };
-                    let places = (0..turn.statements.len()).filter(|number| says(*number)).filter(is_place);
-                    chosen.extend(places.take(MAX_PLACES).map(|number| (at, number)));
-                }
+                let own = self.length(chosen.iter().copied().filter(|(of, _)| *of == at));
+                let others = self.length(chosen.iter().copied().filter(|(of, _)| Some(*of) != closing));
+                let left = MAX_SESSION_CHARS.saturating_sub(others);
+                let room = match () {
+                    () if closing == Some(at) => MAX_END_CHARS.saturating_sub(own),
+                    () if is_brief => left.min(MAX_BRIEF_CHARS),
+                    () => left.min(MAX_ANSWER_CHARS.saturating_sub(own)),
+                };
+                chosen.extend(self.blocks_that_fit(at, &chosen, overtaken, room, is_brief));
             }
         }
+        let reason = self.reasoned(&chosen).into_iter().collect();
+        chosen.extend(self.with_antecedents(reason));
         chosen.sort_unstable();
+        chosen.dedup();
         chosen
     }
 
-    /// Returns the best of what the agent said while it worked, for a turn that ended without an answer.
-    fn reasoned(&self, at: usize) -> Option<Place> {
+    /// Returns the length of statements, in characters.
+    fn length(&self, places: impl Iterator<Item = Place>) -> usize {
+        places.map(|(at, number)| self.turns[at].statements[number].text.chars().count()).sum()
+    }
+
+    /// Returns whether a turn's answer holds, and something of it is told or was asked for.
+    fn is_answer_told(&self, at: usize, chosen: &[Place]) -> bool {
         let turn = &self.turns[at];
-        if turn.committed {
-            return None;
-        }
-        let later_turns = self.turns.len() - 1 - at;
-        let tells = |number: usize| {
-            let statement = &turn.statements[number];
-            statement.voice == Voice::Work
-                && statement.text.chars().count() >= MIN_ANSWER_CHARS
-                && !is_lead(&statement.text)
-                && tells_what_was_done(&statement.text.to_lowercase())
-                && !is_barred_anywhere(statement, turn, later_turns, 1.0)
+        let is_begun = || chosen.iter().any(|(of, _)| *of == at);
+        // "Yes, release it" was done with tools that change no file here.
+        let is_done = turn.acted || (turn.substantive && !turn.is_chat());
+        let is_request = is_done && !turn.is_chore && !turn.is_refused && !turn.is_unfinished;
+        // What is said to praise is a summary of what is told elsewhere.
+        let is_asked = || turn.has_work() || !requests::only_praises(&turn.asked);
+        (is_begun() || is_request) && is_asked() && self.holds(at)
+    }
+
+    /// Returns the statements of a turn's blocks that are not told yet and fit into so many characters. If `is_brief`, only the first
+    /// block, the last one and the verdict count.
+    fn blocks_that_fit(&self, at: usize, chosen: &[Place], overtaken: &[Place], room: usize, is_brief: bool) -> Vec<Place> {
+        let blocks = self.blocks(at, overtaken);
+        let last = blocks.len().saturating_sub(1);
+        let rank = |block: usize| match block {
+            0 => 0,
+            _ if block == last || self.turns[at].is_verdict(blocks[block].numbers[0]) => 1,
+            _ => 2,
         };
-        let best = self.judged().iter().filter(|((of, number), ..)| *of == at && tells(*number));
-        best.max_by(|one, other| one.2.total_cmp(&other.2)).map(|(place, ..)| *place)
-    }
-
-    /// Adds the first sentence of each told answer to work if it says what was done and leads to parts with headings of their own: "Now it
-    /// rounds the total:".
-    pub(super) fn with_opening_deeds(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited) {
-            let is_told = chosen.iter().any(|&(of, number)| of == at && turn.statements[number].voice == Voice::Answer);
-            let opening = (0..turn.statements.len()).find(|&number| turn.opens_with_deed(number));
-            chosen.extend(opening.map(|number| (at, number)).filter(|place| is_told && !chosen.contains(place)));
-        }
-        chosen.sort_unstable();
-        chosen
-    }
-
-    /// Adds what else the answer says with which the work ended, the best first, while there is room: read whole, it is what
-    /// the agent itself left to whoever goes on.
-    pub(super) fn with_whole_end(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        let Some(at) = self.closing() else { return chosen };
-        let chars = |number: usize| self.turns[at].statements[number].text.chars().count();
-        let mut used: usize = chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| chars(number)).sum();
-        let mut order: Vec<(usize, f32)> = self
-            .judged()
-            .iter()
-            .filter(|((of, _), ..)| *of == at)
-            .map(|((_, number), _, score)| (*number, *score))
+        let is_told = |block: usize, score: f32| {
+            let is_begun = blocks[block].places(at).any(|place| chosen.contains(&place));
+            is_begun || (score >= MIN_SCORE && !self.is_known_block(at, &blocks[block], chosen))
+        };
+        let mut order: Vec<(usize, f32)> = (0..blocks.len())
+            .filter(|&block| !is_brief || rank(block) < 2)
+            .map(|block| (block, self.score_of(at, &blocks[block])))
+            .filter(|&(block, score)| is_told(block, score))
             .collect();
-        order.sort_by(|(one, better), (other, worse)| worse.total_cmp(better).then(one.cmp(other)));
-        for (number, _) in order {
-            if self.is_part_of_answer(at, number) && !chosen.contains(&(at, number)) && used + chars(number) <= MAX_END_CHARS
-            {
-                used += chars(number);
-                chosen.push((at, number));
+        order.sort_by(|(one, better), (other, worse)| rank(*one).cmp(&rank(*other)).then(worse.total_cmp(better)));
+        let mut added: Vec<Place> = Vec::new();
+        let mut left = room;
+        for (block, _) in order {
+            let first = (0..=block).rev().find(|&it| !blocks[it].leans).unwrap_or(0);
+            let is_new = |place: &Place| !chosen.contains(place) && !added.contains(place);
+            let new: Vec<Place> = blocks[first..=block].iter().flat_map(|it| it.places(at)).filter(is_new).collect();
+            let chars = self.length(new.iter().copied());
+            if chars <= left {
+                left -= chars;
+                added.extend(new);
+            } else if rank(block) == 0 && !is_brief {
+                // A long list alone is told as far as there is room.
+                let part = self.fitting(at, new.into_iter().map(|(_, number)| number), left);
+                left -= self.length(part.iter().copied());
+                added.extend(part);
             }
         }
-        // What points back is understood behind what it points to, and so is what sums up at the beginning.
-        for number in 0..self.turns[at].statements.len() {
-            let statement = &self.turns[at].statements[number];
-            let is_understood = match self.before(at, number) {
-                Some(before) => chosen.contains(&(at, before)),
-                None => signs::leans_on_sentence_before(&statement.text.to_lowercase()),
-            };
-            if points_back(statement, &self.turns[at])
-                && is_understood
-                && self.is_part_of_answer_behind(at, number)
-                && !chosen.contains(&(at, number))
-                && used + chars(number) <= MAX_END_CHARS
-            {
-                used += chars(number);
-                chosen.push((at, number));
-            }
-        }
-        chosen.sort_unstable();
-        chosen
+        added
     }
 
-    /// Adds the last list of results that the agent gave while it worked, if the answer with which the work ended says next to nothing:
-    /// "All verifications pass: …", then "All 4 tasks complete."
-    pub(super) fn with_listed_work(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        let Some(at) = self.closing().filter(|&at| self.turns[at].edited) else { return chosen };
+    /// Returns the score of the best statement of a block.
+    fn score_of(&self, at: usize, block: &Block) -> f32 {
+        let own = self.judged().iter().filter(|((of, number), ..)| *of == at && block.numbers.contains(number));
+        own.map(|((_, number), _, score)| with_bonuses(*score, &self.turns[at].statements[*number])).fold(f32::MIN, f32::max)
+    }
+
+    /// Returns whether other turns tell most of a block, or later ones name most of its names again.
+    fn is_known_block(&self, at: usize, block: &Block, chosen: &[Place]) -> bool {
+        let is_of_agent = |&(of, number): &Place| self.turns[of].statements[number].is_of_agent();
+        let others: Vec<Place> = chosen.iter().filter(|place| place.0 != at && is_of_agent(place)).copied().collect();
+        let known = block.places(at).filter(|&(_, number)| self.is_known(at, number, &others));
+        2 * self.length(known) >= self.length(block.places(at))
+    }
+
+    /// Returns the blocks of a turn's answer without the statements that are not told.
+    fn blocks(&self, at: usize, overtaken: &[Place]) -> Vec<Block> {
         let turn = &self.turns[at];
-        let told =
-            chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| turn.statements[number].text.chars().count());
-        if told.sum::<usize>() >= MIN_TELLING_CHARS {
-            return chosen;
+        let mut blocks: Vec<Block> = Vec::new();
+        for number in answer(turn) {
+            let statement = &turn.statements[number];
+            let is_told = !overtaken.contains(&(at, number))
+                && (self.is_part_of_answer(at, number) || (statement.form == Form::Heading && turn.is_verdict(number)))
+                && !opens_empty(turn, number)
+                // What passed in the end is told beside the outcome.
+                && (at + 1 == self.turns.len() || prose::checked(&statement.text).is_none())
+                && (!points_back(statement, turn) || self.is_understood(at, number, &blocks));
+            if !is_told {
+                continue;
+            }
+            let last = blocks.last().and_then(|block| block.numbers.last()).map(|&last| &turn.statements[last]);
+            let is_same = last.is_some_and(|last| is_of_same_block(last, statement));
+            if let Some(block) = blocks.last_mut().filter(|_| is_same) {
+                block.numbers.push(number);
+            } else {
+                let leans = last.is_some_and(|last| leans_on(statement, last, turn));
+                blocks.push(Block { numbers: vec![number], leans });
+            }
         }
-        let is_result = |number: &usize| {
-            let statement = &turn.statements[*number];
-            statement.voice == Voice::Work
-                && matches!(statement.form, Form::Item | Form::Row)
-                && (signs::says_finished(&statement.heading.to_lowercase())
-                    || turn.lead(*number).is_some_and(|lead| signs::says_finished(&lead.text.to_lowercase())))
-        };
-        let Some(last) = (0..turn.statements.len()).rev().find(is_result) else { return chosen };
-        let is_same_list = |number: &usize| {
-            let (one, other) = (&turn.statements[*number], &turn.statements[last]);
-            (&one.heading, one.count) == (&other.heading, other.count)
-        };
-        let later_turns = self.turns.len() - 1 - at;
-        let results = (0..=last)
-            .filter(|number| is_same_list(number) && !chosen.contains(&(at, *number)))
-            .filter(is_result)
-            .filter(|&number| !is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0));
-        let added = self.fitting(at, results, MAX_LISTED_CHARS);
-        chosen.extend(added);
-        chosen.sort_unstable();
-        chosen
+        blocks
     }
 
     /// Returns the turn whose answer sums the work up at the end. What the agent says to a report of the client after it is short.
@@ -190,44 +187,8 @@ impl Results {
         self.turns.iter().rposition(sums_up).or_else(|| self.turns.iter().rposition(ends))
     }
 
-    /// Adds what is missing of the answers of which something is told, the latest first while there is room, unless what they say was
-    /// taken back or was only proposed before the work: a few sentences of an answer say less than a short page has room for.
-    pub(super) fn with_whole_answers(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        let chars = |&(turn, number): &Place| self.turns[turn].statements[number].text.chars().count();
-        let mut used: usize = chosen.iter().map(chars).sum();
-        for (at, turn) in self.turns.iter().enumerate().rev() {
-            let is_told = |number: &usize| chosen.contains(&(at, *number));
-            let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
-            // Work that somebody wanted otherwise is not how it is now if files were changed since.
-            let stands = (turn.has_work() && !turn.disputed) || self.turns[at + 1..].iter().all(|later| !later.edited);
-            let holds = stands && !turn.is_withdrawn();
-            if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
-                continue;
-            }
-            let whole = (0..turn.statements.len()).filter(|number| is_told(number) || self.is_part_of_answer(at, *number));
-            let (told, mut missing): (Vec<Place>, Vec<Place>) =
-                whole.map(|number| (at, number)).partition(|place| chosen.contains(place));
-            // What passed in the end is told beside the outcome.
-            missing.retain(|&(_, number)| {
-                at + 1 == self.turns.len() || prose::checked(&turn.statements[number].text).is_none()
-            });
-            let (own, added): (usize, usize) = (told.iter().map(chars).sum(), missing.iter().map(chars).sum());
-            if own + added <= MAX_ANSWER_CHARS && used + added <= MAX_WHOLE_CHARS {
-                used += added;
-                chosen.extend(missing);
-            }
-        }
-        chosen.sort_unstable();
-        chosen
-    }
-
-    /// Returns whether a statement belongs to what a turn's answer says of the session, and stands alone.
-    pub(super) fn is_part_of_answer(&self, at: usize, number: usize) -> bool {
-        self.is_part_of_answer_behind(at, number) && !points_back(&self.turns[at].statements[number], &self.turns[at])
-    }
-
-    /// Returns whether a statement belongs to what a turn's answer says of the session, behind what stands before it.
-    fn is_part_of_answer_behind(&self, at: usize, number: usize) -> bool {
+    /// Returns whether a statement belongs to what a turn's answer says of the session.
+    fn is_part_of_answer(&self, at: usize, number: usize) -> bool {
         let turn = &self.turns[at];
         let statement = &turn.statements[number];
         let lower = text::lower(&statement.text);
@@ -259,6 +220,89 @@ impl Results {
         };
         numbers.filter(fits).map(|number| (at, number)).collect()
     }
+
+    /// Returns the best of what the agent said while it worked, if the last turn that changed files ended with an answer of which nothing
+    /// is told but what was checked.
+    fn reasoned(&self, chosen: &[Place]) -> Option<Place> {
+        let (at, turn) = self.turns.iter().enumerate().rfind(|(_, turn)| turn.edited)?;
+        let is_report = |it: &Statement| prose::is_filler(&it.text) || prose::checked(&it.text).is_some();
+        let says = |it: &Statement| it.voice == Voice::Answer && !is_lead(&it.text) && !is_report(it);
+        if turn.committed || chosen.iter().any(|&(of, number)| of == at && says(&turn.statements[number])) {
+            return None;
+        }
+        let later_turns = self.turns.len() - 1 - at;
+        let tells = |number: usize| {
+            let statement = &turn.statements[number];
+            statement.voice == Voice::Work
+                && statement.text.chars().count() >= MIN_ANSWER_CHARS
+                && !is_lead(&statement.text)
+                && tells_what_was_done(&statement.text.to_lowercase())
+                && !is_barred_anywhere(statement, turn, later_turns, 1.0)
+        };
+        let best = self.judged().iter().filter(|((of, number), ..)| *of == at && tells(*number));
+        let best = best.max_by(|one, other| one.2.total_cmp(&other.2)).map(|(place, ..)| *place);
+        best.filter(|place| !chosen.contains(place))
+    }
+
+    /// Returns whether what stands before a statement is told, or sums up what the answer is about.
+    fn is_understood(&self, at: usize, number: usize, blocks: &[Block]) -> bool {
+        match self.before(at, number) {
+            Some(before) => blocks.iter().any(|block| block.numbers.contains(&before)),
+            None => signs::leans_on_sentence_before(&self.turns[at].statements[number].text.to_lowercase()),
+        }
+    }
+}
+
+/// Returns the places of the longest text with which a turn ended. A recap of the client is another one.
+fn answer(turn: &TurnResult) -> Vec<usize> {
+    let own = (0..turn.statements.len()).filter(|&number| turn.statements[number].voice == Voice::Answer);
+    let mut texts: Vec<Vec<usize>> = Vec::new();
+    for number in own {
+        let goes_on = |text: &&mut Vec<usize>| {
+            let (last, next) = (&turn.statements[text[text.len() - 1]], &turn.statements[number]);
+            last.count == next.count && last.place < next.place
+        };
+        match texts.last_mut().filter(goes_on) {
+            Some(text) => text.push(number),
+            None => texts.push(vec![number]),
+        }
+    }
+    texts.into_iter().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Returns whether a sentence opens an answer and is too short to say anything beside what follows: "Found it."
+fn opens_empty(turn: &TurnResult, number: usize) -> bool {
+    let it = &turn.statements[number];
+    let is_empty = if it.text.is_ascii() {
+        it.text.split_whitespace().count() < MIN_OPENING_WORDS
+    } else {
+        it.text.chars().count() < MIN_WIDE_OPENING_CHARS
+    };
+    it.form == Form::Sentence
+        && it.place == 0
+        && it.count > 1
+        && is_empty
+        && statement::names(&it.text).is_empty()
+        && !is_lead(&it.text)
+        && !standing::is_short_answer(&it.text.to_lowercase())
+}
+
+/// Returns whether two statements that are told one after the other are of the same paragraph, list or table.
+fn is_of_same_block(last: &Statement, next: &Statement) -> bool {
+    match next.form {
+        Form::Item | Form::Row => (last.form, &last.heading) == (next.form, &next.heading),
+        Form::Sentence | Form::Heading => next.goes_on && last.form == next.form && last.place + 1 == next.place,
+    }
+}
+
+/// Returns whether a statement is not understood without the one that is told before it.
+fn leans_on(statement: &Statement, last: &Statement, turn: &TurnResult) -> bool {
+    let lower = text::lower(&statement.text);
+    let is_listed = matches!(statement.form, Form::Item | Form::Row);
+    (is_listed && is_lead(&last.text))
+        || signs::leans_on_sentence_before(&lower)
+        || signs::begins_with_pronoun(&lower, is_listed)
+        || points_back(statement, turn)
 }
 
 /// Returns whether a text in lower case, said before a change, tells what it is for: how it is mended, or a cause. A problem alone reads as
@@ -270,4 +314,82 @@ fn tells_what_was_done(lower: &str) -> bool {
 /// Returns whether a sentence to the user says more than "your call".
 fn says_much(said: &str) -> bool {
     !statement::names(said).is_empty() || text::features(said).len() >= MIN_TELLING_WORDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(turns: Vec<TurnResult>, chosen: &[Place]) -> Vec<String> {
+        let mut results = Results::default();
+        for turn in turns {
+            results.push(turn);
+        }
+        let told = results.with_answers(chosen.to_vec(), &[]);
+        told.into_iter().map(|(at, number)| results.turns[at].statements[number].text.clone()).collect()
+    }
+
+    fn turn(answer: &str) -> TurnResult {
+        let statements = statement::statements(answer, Voice::Answer);
+        TurnResult { statements, substantive: true, edited: true, prompt_chars: 80, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn an_answer_is_told_whole() {
+        let answer = "The till rounds each total to cents.\n\nThree slips are new:\n- A red slip for refunds\n- A blue slip for \
+                      the drawer\n\nThe night till was not tested.";
+        assert_eq!(
+            told(vec![turn(answer)], &[]),
+            [
+                "The till rounds each total to cents.",
+                "Three slips are new:",
+                "A red slip for refunds",
+                "A blue slip for the drawer",
+                "The night till was not tested."
+            ]
+        );
+        let refused = TurnResult { is_objected: true, ..turn(answer) };
+        assert!(told(vec![refused], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_long_answer_loses_whole_blocks_of_its_middle() {
+        let list = "- One slip of the night till is printed on red paper with a border of two lines\n".repeat(40);
+        let answer = format!("The till rounds each total to cents.\n\n{list}\nThe night till was not tested.");
+        assert_eq!(
+            told(vec![turn(&answer)], &[]),
+            ["The till rounds each total to cents.", "The night till was not tested."]
+        );
+    }
+
+    #[test]
+    fn a_list_is_told_with_the_line_above_it() {
+        let answer = "The till rounds each total to cents.\n\nThe drawer has two parts:\n- A lock of red steel\n- A lamp";
+        let told = told(vec![turn(answer)], &[(0, 0)]);
+        assert_eq!(told[1..], ["The drawer has two parts:", "A lock of red steel", "A lamp"]);
+    }
+
+    #[test]
+    fn a_recap_is_not_taken_for_the_answer() {
+        let mut recapped = turn("You asked for a till that rounds each total.");
+        let answer = "The till rounds each total to cents. The drawer stays shut at night. The bell rings once.";
+        recapped.statements.extend(statement::statements(answer, Voice::Answer));
+        assert_eq!(told(vec![recapped], &[]).len(), 3);
+    }
+
+    #[test]
+    fn an_opening_of_two_words_says_nothing() {
+        let opening = |answer: &str| told(vec![turn(answer)], &[]).swap_remove(0);
+        assert_eq!(
+            opening("Found it. The drawer of the night till counts twice."),
+            "The drawer of the night till counts twice."
+        );
+        assert_eq!(opening("The till works. The drawer of the night till counts once."), "The till works.");
+    }
+
+    #[test]
+    fn what_later_turns_tell_is_told_once() {
+        let answer = "The total of the cart is rounded to cents before the tax of the country is added to it.";
+        assert_eq!(told(vec![turn(answer), turn(answer)], &[(1, 0)]), [answer]);
+    }
 }

@@ -34,7 +34,7 @@ pub(super) fn points_back(statement: &Statement, turn: &TurnResult) -> bool {
         && prose::is_pointer(&lower)
         && (statement.heading.is_empty() || signs::is_clause_heading(&statement.heading))
         && !tells_change(statement, &lower)
-        && !(turn.edited && turn.opens_answer(statement) && signs::opens_with_effect(&lower))
+        && !(turn.opens_answer(statement) && tells_how_it_stands(turn, &lower))
 }
 
 /// Returns whether a statement is never told, whatever stands before it: a question, a guess, praise, narration, pasted code,
@@ -115,6 +115,11 @@ fn speaks_for_it(statement: &Statement) -> bool {
 /// Returns whether the answer of a turn with work says how it is since then: "Now the drawer opens", and not "Now let me open it".
 fn tells_new_state(statement: &Statement, turn: &TurnResult, lower: &str) -> bool {
     turn.edited && statement.voice == Voice::Answer && signs::says_how_it_is_now(lower)
+}
+
+/// Returns whether a sentence in lower case tells what became of what was asked for: "It now detects the locale", "It's working now".
+fn tells_how_it_stands(turn: &TurnResult, lower: &str) -> bool {
+    (turn.edited && signs::opens_with_effect(lower)) || (turn.acted && standing::says_mended(lower))
 }
 
 /// Returns whether an answer says by name what the fix or the change is: it points to nothing before it.

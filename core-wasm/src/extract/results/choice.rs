@@ -119,7 +119,7 @@ impl Results {
 }
 
 /// Returns the score of a statement with what it gains or loses by the words with which it opens or speaks to the user.
-fn with_bonuses(mut score: f32, statement: &Statement) -> f32 {
+pub(super) fn with_bonuses(mut score: f32, statement: &Statement) -> f32 {
     let lower = text::lower(&statement.text);
     // Why something is as it is holds for everybody, whoever it was told to.
     let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");

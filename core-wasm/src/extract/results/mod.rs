@@ -9,10 +9,10 @@ mod barred;
 mod brief;
 mod choice;
 mod handled;
+mod holding;
 mod joined;
 mod line;
 mod lists;
-mod main_result;
 mod neighbours;
 mod passing;
 mod records;
@@ -348,14 +348,14 @@ impl Results {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
         };
+        let is_edited_after = |at: usize| self.turns[at + 1..].iter().any(|later| later.edited);
+        let may_go = |place: &Place| overtaken.contains(place) || is_edited_after(place.0);
+        let places = self.judged().iter().map(|(place, ..)| *place);
+        let untold: Vec<Place> = places.filter(|place| !holds(place) && may_go(place)).collect();
         let judged = self.judged().iter().filter(|(place, ..)| holds(place)).copied().collect();
-        let chosen = self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS));
-        let chosen = self.with_answer(self.without_stray_rows(chosen));
+        let chosen = self.without_stray_rows(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
-        let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
-        let chosen = self
-            .with_whole_steps(self.with_verdicts(self.with_main_results(self.with_opening_deeds(self.with_leads(chosen)))));
-        let chosen = self.with_leads(chosen);
+        let chosen = self.with_leads(self.with_whole_steps(self.with_answers(chosen, &untold)));
         let mut chosen =
             self.without_leaning(&self.with_commit_lists(self.with_commit_bodies(self.without_records(chosen))));
         // What completes a list or an answer may be overtaken as well.

@@ -15,6 +15,9 @@ const MAX_CHAT_CHARS: u32 = 12;
 /// The length from which a line that leads to the parts of an answer says what was done, in characters: not "Fixed the till:".
 const MIN_DEED_CHARS: usize = 24;
 
+/// The minimum length of a verdict, in characters.
+const MIN_VERDICT_CHARS: usize = 10;
+
 /// The number of words from which a line that leads to a list says what was done: not "Changed the following files:".
 const MIN_DEED_WORDS: usize = 7;
 
@@ -278,6 +281,20 @@ impl TurnResult {
             && is_lead(&statement.text)
             && statement.text.split_whitespace().count() >= MIN_DEED_WORDS
             && opens_with_change(&statement.text.to_lowercase())
+    }
+
+    /// Returns whether a statement of the answer is its verdict: it opens with that word, or stands first below it.
+    pub(super) fn is_verdict(&self, number: usize) -> bool {
+        let statement = &self.statements[number];
+        let is_label = |said: &str| standing::is_short_answer(&said.to_lowercase());
+        let is_first = || number == 0 || self.statements[number - 1].heading != statement.heading;
+        let says = match statement.form {
+            Form::Heading => is_label(&statement.text) && statement.text.contains([':', '：', '—']),
+            _ => is_label(&statement.text) || (is_label(&statement.heading) && is_first()),
+        };
+        says && statement.voice == Voice::Answer
+            && statement.text.chars().count() >= MIN_VERDICT_CHARS
+            && !statement::is_question(&statement.text)
     }
 
     /// Returns whether a statement is the last one of the answer.
