@@ -11,6 +11,7 @@ mod course;
 mod course_room;
 mod earlier;
 mod later;
+mod left_undone;
 mod line;
 mod marks;
 mod memories;

@@ -5,6 +5,7 @@
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, later_requests, places};
 use super::later::LaterSessions;
+use super::left_undone::left_undone;
 use super::line;
 use super::overtaken::without_made_plan;
 use super::page::{Entry, Page, SectionKind};
@@ -15,14 +16,15 @@ use crate::extract::{prose, signs};
 use crate::text;
 
 /// How many sessions are told in a line each.
-const MAX_TOPICS: u8 = 9;
+const MAX_TOPICS: u8 = 11;
 /// How many of them are told in a short line before what the last session found on its way.
 const MAX_SURE: u8 = 2;
 const SURE: f32 = 0.86;
 
-/// The maximum length of a line, of what the session was asked at first and later, of the result of the first request, and of how the
+/// The maximum length of a line, of the day before it, of what the session was asked at first and later, of the result of the first request, and of how the
 /// session ended, alone and beside the first result, in characters.
 const MAX_CHARS: usize = 950;
+const MAX_DAY_CHARS: usize = 12;
 const MAX_ASKED_CHARS: usize = 120;
 const MAX_LATER_CHARS: usize = 90;
 const MAX_FIRST_CHARS: usize = 220;
@@ -163,6 +165,11 @@ impl Topic {
         if !committed.is_empty() {
             let mark = if end_text.is_empty() { arrow } else { "—" };
             text = format!("{text} {mark} {committed}");
+        }
+        if let Some(undone) = left_undone(notes, later, at) {
+            let undone = format!(" — left undone: {undone}");
+            let room = MAX_CHARS - MAX_DAY_CHARS - undone.chars().count();
+            text = format!("{}{undone}", line::truncate(&text, room));
         }
         let gave = [committed.as_str(), first.as_deref().unwrap_or(&end)].into_iter().find(|gave| !gave.is_empty());
         let short = gave.map(|gave| format!("{asked} → {}", line::truncate(gave, MAX_SHORT_CHARS))).unwrap_or_default();

@@ -80,7 +80,7 @@ impl<'s> LaterSessions<'s> {
         match memory.kind.as_str() {
             "plan" => overtaken::is_overtaken(memory, self.sessions, MAX_SESSIONS as usize),
             "task" => self.has_done(memory),
-            "discovery" if overtaken::is_mended(memory, self.sessions) => true,
+            "discovery" | "learning" if overtaken::is_mended(memory, self.sessions) => true,
             "preference" => false,
             kind => {
                 let at = self.count_later(memory);
@@ -90,7 +90,9 @@ impl<'s> LaterSessions<'s> {
                 at > 0
                     && memory.seen <= 1
                     && !is_failure(memory)
-                    && (self.is_over(at, content, kind == "learning") || (is_lesson && self.has_mended(at, content)))
+                    && (self.is_over(at, content, kind == "learning")
+                        || (is_lesson
+                            && (overtaken::is_of_its_change(&content.to_lowercase()) || self.has_mended(at, content))))
             }
         }
     }
@@ -193,6 +195,20 @@ impl<'s> LaterSessions<'s> {
         let newest_first = self.findings[..at].iter().flat_map(|it| it.parts(&it.results).rev());
         let names = |(_, lower): &(&str, &str)| text::contains(lower, &from) || text::contains(lower, &to);
         newest_first.filter(names).find_map(|(part, lower)| says_switched_back(part, lower, &from, &to)) == Some(true)
+    }
+
+    /// Returns whether one of the newest `at` sessions did what an item says that was left undone, or still has it on its own list.
+    pub(super) fn has_taken_up(&self, at: usize, item: &str) -> bool {
+        let item = text::head(item, MAX_TEXT_BYTES);
+        let words = text::features(item);
+        let lower = item.to_lowercase();
+        let lists = |record: &SessionRecord| {
+            let open = record.notes.iter().flat_map(|notes| notes.pending.iter().chain(&notes.current));
+            open.into_iter().any(|open| open.to_lowercase() == lower)
+        };
+        self.sessions[..at].iter().any(|record| {
+            lists(record) || record.notes.as_ref().is_some_and(|notes| overtaken::tells_deed(notes, item, &words))
+        }) || self.has_done_the_same(at, item)
     }
 
     /// Returns whether a fault that a session found was mended by a later one.
