@@ -1,5 +1,6 @@
 //! What an earlier session left undone and no later one took up: it stands behind the line about that session.
 
+use super::attributes::attribute;
 use super::later::LaterSessions;
 use super::line::{self, LANGUAGES};
 use super::overtaken::asks_for;
@@ -18,9 +19,23 @@ const RECENT_SESSIONS: usize = 5;
 /// Returns what the session at that place left undone and no later one took up. None if that is nothing, or if nobody would take it up.
 pub(super) fn left_undone(notes: &SessionNotes, later: &LaterSessions, at: usize) -> Option<String> {
     let items = notes.current.iter().chain(&notes.pending).filter(|item| is_open(item, later, at));
-    let told: Vec<String> =
-        items.take(MAX_ITEMS).map(|item| line::brief(&line::sanitize(item), MAX_CHARS).replace("; ", ", ")).collect();
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let told = |item: &String| line::brief(&line::sanitize(&without_label(item, words)), MAX_CHARS).replace("; ", ", ");
+    let told: Vec<String> = items.take(MAX_ITEMS).map(told).collect();
     (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Returns an item without what is said anew by its place: a plan that was not carried out is told by its title.
+fn without_label(item: &str, words: &Labels) -> String {
+    let made = words.made_plan.split("{}").next().and_then(|label| item.strip_prefix(label));
+    made.and_then(|said| Some((words.plan.split_once("{}")?, said))).map_or_else(
+        || item.to_owned(),
+        |((before, after), said)| {
+            let mark = after.chars().next().unwrap_or('"');
+            let (title, _) = said.split_once(mark).unwrap_or((said, ""));
+            format!("{before}{title}{after}")
+        },
+    )
 }
 
 /// Returns whether an item is still open, as far as the later sessions say.
@@ -59,6 +74,9 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
     !of_its_day.into_iter().any(begins)
         && text::width(item) >= MIN_WIDTH
         && !item.ends_with(['?', '？'])
+        // What only the user could do was soon done.
+        && !["you'll need ", "you will need ", "you need "].iter().any(|it| item.to_lowercase().starts_with(it))
+        && !item.to_lowercase().contains("ready for you")
         && !later.has_taken_up(at, item)
 }
 
@@ -90,6 +108,7 @@ mod tests {
         assert_eq!(told(&[&of_its_day, task, words.never_run, "Lint"], "The bell rings.").as_deref(), Some(task));
         assert_eq!(told(&[task], "Painted the drawer of the night till red; paint is dry."), None);
         let plan = words.made_plan.replace("{}", "Close the night till");
-        assert_eq!(told(&[&plan], "The bell rings."), Some(plan));
+        let named = words.plan.replace("{}", "Close the night till");
+        assert_eq!(told(&[&format!("{plan}: Ring first; close it.")], "The bell rings."), Some(named));
     }
 }

@@ -20,6 +20,8 @@ const MAX_TOPICS: u8 = 11;
 /// How many of them are told in a short line before what the last session found on its way.
 const MAX_SURE: u8 = 2;
 const SURE: f32 = 0.86;
+/// By how much the whole line of a session weighs less than the short lines of all.
+const ALL_FIRST: f32 = 0.2;
 
 /// The maximum length of a line, of the day before it, of what the session was asked at first and later, of the result of the first request, and of how the
 /// session ended, alone and beside the first result, in characters.
@@ -94,6 +96,10 @@ pub(super) fn add_topics<'s>(page: &mut Page, later: &LaterSessions<'s>, last: O
         let mut entry = Entry::new(&text, importance).with_whole_text(&text, MAX_CHARS).with_key(&topic.text);
         if !topic.short.is_empty() {
             entry = entry.with_short(&dated(&topic.short), if is_sure { SURE } else { importance });
+            // A line about each session helps more than all about a few.
+            if age > 0 {
+                entry = entry.with_whole_importance(importance - ALL_FIRST);
+            }
         }
         page.add(SectionKind::Topics, entry.into_session_line());
     }

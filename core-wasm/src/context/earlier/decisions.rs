@@ -20,7 +20,7 @@ const MIN_ANSWER: f32 = 0.7;
 const MAX_DETAILS: usize = 3;
 
 /// The share of its weight that a detail of earlier work keeps.
-const DETAIL: f32 = 0.85;
+const DETAIL: f32 = 0.7;
 
 /// The maximum length of the request that a detail belongs to, in characters.
 const MAX_REQUEST_CHARS: usize = 80;

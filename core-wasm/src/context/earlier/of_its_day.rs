@@ -44,8 +44,8 @@ pub(super) fn is_of_its_day(memory: &Memory) -> bool {
         return false;
     }
     let (what, _, rejected) = line::parse_decision(&memory.content);
-    let lower = what.to_lowercase();
-    if text::contains_any_words(&lower, &RULE) {
+    let answer = what.split_once(" → ").map_or(what, |(_, answer)| answer);
+    if text::contains_any_words(&answer.to_lowercase(), &RULE) {
         return false;
     }
     match what.split_once(" → ") {
@@ -55,7 +55,7 @@ pub(super) fn is_of_its_day(memory: &Memory) -> bool {
             let lower = said.to_lowercase();
             is_step(&lower)
                 || (about.is_empty() && rejected.is_empty() && GOES_ON.iter().any(|opening| lower.starts_with(opening)))
-                || (rejected.is_empty() && agents_words(about).is_some_and(|asked| prose::is_of_its_day(asked, "yes")))
+                || (rejected.is_empty() && agents_words(about).is_some_and(|asked| is_consent(asked, "yes", false)))
         }
     }
 }
@@ -68,7 +68,8 @@ fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
     let last = last_clause(question);
     let chooses = is_choice && last.starts_with("should i ") && !says_yes_or_no();
     let goes_on = || prose::asks_to_go_on(&last) || matches!(last.as_str(), "proceed" | "continue" | "go on");
-    !chooses && (prose::is_of_its_day(question, answer) || (goes_on() && (is_choice || says_yes_or_no())))
+    // The dot of "till.rs" ends no sentence.
+    !chooses && (prose::is_of_its_day(&last, answer) || (goes_on() && (is_choice || says_yes_or_no())))
 }
 
 /// Returns whether a question asks how the agent is to hand its work on.
@@ -134,7 +135,7 @@ mod tests {
             "Want me to start? → yes, but keep in mind that the till needs its key first",
             "How long should the tokens of the shop live? → Short (15 minutes)",
             "Should I count in the till or in the cart? → In the till. Why: It is nearer. Rejected: In the cart",
-            "Should I always close the drawer? → yes",
+            "Should I close the drawer? → yes, always",
         ] {
             assert!(!is_over(said), "{said}");
         }
@@ -164,6 +165,7 @@ mod tests {
     fn a_reply_says_nothing_without_the_talk_around_it() {
         assert!(is_over("But the bell should still ring") && is_over("why not keep the drawer open?"));
         assert!(is_over("open it on the side (About: agent: Want me to open the drawer or only list it?)"));
+        assert!(is_over("see both (About: agent: It is red. Want me to rename `till.rs` to `drawer.rs` for the shop?)"));
         assert!(!is_over("Buttons are red") && !is_over("let's stay with the till (About: why do we use it?)"));
         assert!(!is_over("and (About: agent: The drawer is red, and the bell?)"));
     }
