@@ -81,7 +81,7 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
         page.add(SectionKind::Knowledge, Entry::new(&raw, 0.6 * factor).with_key(&fact.content));
     }
     for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
-        if later.has_overtaken(&memory) {
+        if later.has_overtaken(&memory) || later.is_weak_finding(&memory) {
             page.leave_out(&memory);
         } else {
             page.add_memory(&memory, factor);

@@ -45,8 +45,9 @@ const MAX_COMMITS: usize = 3;
 const MAX_SUBJECT_CHARS: usize = 120;
 const MAX_SUBJECTS_CHARS: usize = 75;
 
-/// The maximum length of what a short line tells, in characters.
-const MAX_SHORT_CHARS: usize = 160;
+/// The maximum lengths of what a short line tells, and of what was asked before it, in characters.
+const MAX_SHORT_CHARS: usize = 175;
+const MAX_SHORT_ASKED_CHARS: usize = 105;
 
 /// The length up to which a sentence about checks says nothing else, in characters.
 const MAX_REPORT_CHARS: usize = 60;
@@ -129,7 +130,7 @@ impl Topic {
             let end = later.without_overtaken(at, &end);
             let asked = later_requests(notes);
             let requests = std::iter::once(request.as_str()).chain(asked.iter().map(String::as_str));
-            without_report(without_request(&line::sanitize(&end), requests)).to_owned()
+            without_offers(without_report(without_request(&line::sanitize(&end), requests)))
         });
         let committed = committed(notes, words, later, at);
         let requests = if recap.is_none() { told_requests(notes) } else { Vec::new() };
@@ -177,11 +178,40 @@ impl Topic {
             let room = MAX_CHARS - MAX_DAY_CHARS - undone.chars().count();
             text = format!("{}{undone}", line::truncate(&text, room));
         }
-        let gave = [committed.as_str(), first.as_deref().unwrap_or(&end)].into_iter().find(|gave| !gave.is_empty());
-        let short = gave.map(|gave| format!("{asked} → {}", line::truncate(gave, MAX_SHORT_CHARS))).unwrap_or_default();
+        let short = short_of(&request, first.as_deref().unwrap_or(&end), &committed);
         let is_shorter = short.chars().count() < text.chars().count();
         Self { text, short: if is_shorter { short } else { String::new() } }
     }
+}
+
+/// Returns the short line: what was asked, and what it gave. Commits say that more surely than the agent. Empty if it gave nothing.
+fn short_of(request: &str, result: &str, committed: &str) -> String {
+    let gave =
+        if committed.is_empty() { line::brief(result, MAX_SHORT_CHARS) } else { line::truncate(committed, MAX_SHORT_CHARS) };
+    if gave.is_empty() {
+        return String::new();
+    }
+    format!("{} → {gave}", line::truncate(request, MAX_SHORT_ASKED_CHARS))
+}
+
+/// Returns how a session ended without the sentences that only offer more or send the user to look.
+fn without_offers(ended: &str) -> String {
+    const OFFERS: [&str; 8] = [
+        "happy to ",
+        "let me know",
+        "want me to ",
+        "would you like ",
+        "feel free ",
+        "reload and ",
+        "refresh and ",
+        "just say ",
+    ];
+    let is_offer = |sentence: &str| OFFERS.iter().any(|offer| sentence.trim_start().to_lowercase().starts_with(offer));
+    if !OFFERS.iter().any(|offer| text::contains(&ended.to_lowercase(), offer)) {
+        return ended.to_owned();
+    }
+    let kept: Vec<String> = text::sentences(ended).into_iter().filter(|sentence| !is_offer(sentence)).collect();
+    if kept.is_empty() { ended.to_owned() } else { kept.join(" ") }
 }
 
 /// Returns what the first request of a session gave, if that is not how the session ended: the results of later ones are told with what

@@ -68,7 +68,6 @@ fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
     let last = last_clause(question);
     let chooses = is_choice && last.starts_with("should i ") && !says_yes_or_no();
     let goes_on = || prose::asks_to_go_on(&last) || matches!(last.as_str(), "proceed" | "continue" | "go on");
-    // The dot of "till.rs" ends no sentence.
     !chooses && (prose::is_of_its_day(&last, answer) || (goes_on() && (is_choice || says_yes_or_no())))
 }
 
@@ -94,7 +93,8 @@ fn last_clause(question: &str) -> String {
     let asked = lower.trim_end_matches(['?', '？', ' ']);
     // "PR #65. How" and "3: how"
     let starts = [". ", "? ", "! ", ": ", "。", "？"].iter().filter_map(|end| asked.rfind(end).map(|at| at + end.len()));
-    asked[starts.max().unwrap_or_default()..].trim_start().to_owned()
+    // The dot of "till.rs" ends no sentence.
+    asked[starts.max().unwrap_or_default()..].trim_start().replace('.', " ")
 }
 
 /// Splits a remark from what it is about, in parentheses at its end.

@@ -33,6 +33,9 @@ pub(super) const MAX_SESSIONS: u32 = 12;
 const MAX_TEXT_BYTES: usize = 4 * 1024;
 const MAX_SESSION_BYTES: usize = 16 * 1024;
 
+/// The importance below which little speaks for what one session found out.
+const MIN_FINDING: f32 = 0.5;
+
 /// The newest sessions, the newest first, with what each says of the statements before it.
 pub(super) struct LaterSessions<'s> {
     sessions: &'s [SessionRecord],
@@ -95,6 +98,11 @@ impl<'s> LaterSessions<'s> {
                             && (overtaken::is_of_its_change(&content.to_lowercase()) || self.has_mended(at, content))))
             }
         }
+    }
+
+    /// Returns whether one session before the last found something out, and little speaks for its use to another one.
+    pub(super) fn is_weak_finding(&self, memory: &Memory) -> bool {
+        memory.importance < MIN_FINDING && memory.seen <= 1 && !is_saved(memory) && self.count_later(memory) > 0
     }
 
     /// Returns how many sessions came after that of a memory. A session that is not listed may still run, or be older than all.
