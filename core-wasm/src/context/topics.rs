@@ -7,7 +7,7 @@ use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash
 use super::later::LaterSessions;
 use super::left_undone::left_undone;
 use super::line;
-use super::overtaken::without_made_plan;
+use super::overtaken::{is_of_its_change, without_made_plan};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
@@ -194,7 +194,7 @@ fn short_of(request: &str, result: &str, committed: &str) -> String {
     format!("{} → {gave}", line::truncate(request, MAX_SHORT_ASKED_CHARS))
 }
 
-/// Returns how a session ended without the sentences that only offer more or send the user to look.
+/// Returns how a session ended without the sentences that only offer more, send the user to look, or say what failed before.
 fn without_offers(ended: &str) -> String {
     const OFFERS: [&str; 8] = [
         "happy to ",
@@ -206,12 +206,14 @@ fn without_offers(ended: &str) -> String {
         "refresh and ",
         "just say ",
     ];
-    let is_offer = |sentence: &str| OFFERS.iter().any(|offer| sentence.trim_start().to_lowercase().starts_with(offer));
-    if !OFFERS.iter().any(|offer| text::contains(&ended.to_lowercase(), offer)) {
-        return ended.to_owned();
-    }
-    let kept: Vec<String> = text::sentences(ended).into_iter().filter(|sentence| !is_offer(sentence)).collect();
-    if kept.is_empty() { ended.to_owned() } else { kept.join(" ") }
+    let says_nothing = |sentence: &str| {
+        let lower = sentence.to_lowercase();
+        OFFERS.iter().any(|offer| lower.trim_start().starts_with(offer)) || is_of_its_change(&lower)
+    };
+    let sentences = text::sentences(ended);
+    let kept: Vec<&str> = sentences.iter().map(String::as_str).filter(|sentence| !says_nothing(sentence)).collect();
+    // As it stands, unless something is left out of it.
+    if kept.is_empty() || kept.len() == sentences.len() { ended.to_owned() } else { kept.join(" ") }
 }
 
 /// Returns what the first request of a session gave, if that is not how the session ended: the results of later ones are told with what
@@ -369,6 +371,23 @@ mod tests {
         assert_eq!(without("Set up the till — committed as \"Init\", \"Init\".", Language::English), "Set up the till.");
         let said = "로그인을 고쳤습니다 — 커밋 \"fix-login\", \"fix-login\" 브랜치를 푸시했습니다.";
         assert!(without(said, Language::Korean).starts_with("로그인을 고쳤습니다."), "{}", without(said, Language::Korean));
+    }
+
+    #[test]
+    fn what_only_offers_more_is_no_end() {
+        assert_eq!(
+            without_offers("Ring it and see. The till rings twice. Happy to make it louder."),
+            "Ring it and see. The till rings twice."
+        );
+        assert_eq!(without_offers("The lint warning is unrelated to my change. The till rings."), "The till rings.");
+        assert_eq!(without_offers("Let me know which till."), "Let me know which till.");
+    }
+
+    #[test]
+    fn a_short_line_tells_the_commits_or_else_the_result() {
+        assert_eq!(short_of("Ring twice", "It rings.", "committed as \"Ring\""), "Ring twice → committed as \"Ring\"");
+        assert_eq!(short_of("Ring twice", "It rings.", ""), "Ring twice → It rings.");
+        assert_eq!(short_of("Ring twice", "", ""), "");
     }
 
     #[test]

@@ -33,6 +33,9 @@ const STEPS: [&str; 8] =
     ["rebase", "amend", "squash", "cherry-pick", "force-push", "wait", "add a new commit", "add a follow-up commit"];
 /// How a remark begins that goes on with the talk before it, in lower case.
 const GOES_ON: [&str; 9] = ["but ", "aka ", "and ", "no ", "why not ", "could we ", "can we ", "근데 ", "でも"];
+/// How a question begins that asks for what happened, which decides nothing.
+const ASKS_WHAT_HAPPENED: [&str; 7] =
+    ["where did ", "when did ", "what happened", "did you ", "have you ", "did the ", "what scenario "];
 /// Words of a rule.
 const RULE: [&str; 8] = ["always", "never", "every", "each time", "from now on", "항상", "常に", "总是"];
 /// The answers that take or leave what a question offers, in lower case.
@@ -71,14 +74,15 @@ fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
     !chooses && (prose::is_of_its_day(&last, answer) || (goes_on() && (is_choice || says_yes_or_no())))
 }
 
-/// Returns whether a question asks how the agent is to hand its work on.
+/// Returns whether a question asks how the agent is to hand its work on, or only for what happened.
 fn hands_on(question: &str, answer: &str) -> bool {
     let last = last_clause(question);
     let asks_how = ASKS_HOW.iter().any(|opening| last.starts_with(opening));
     let answer = answer.to_lowercase();
     // "Push notifications" may be the answer to another question.
     let sends = || ["push", "publish"].iter().any(|verb| text::starts_with_words(&answer, verb));
-    asks_how && (text::contains_any_words(&last, &HANDING_ON) || is_step(&answer) || sends())
+    let asks_back = ASKS_WHAT_HAPPENED.iter().any(|opening| last.starts_with(opening));
+    asks_back || (asks_how && (text::contains_any_words(&last, &HANDING_ON) || is_step(&answer) || sends()))
 }
 
 /// Returns whether a choice in lower case is a step of handing work on, or waits. It may have a number: "option 2: wait".
@@ -146,6 +150,7 @@ mod tests {
         for said in [
             "How should I deliver the slips to PR #7? → Push two commits, Answer the reviewer",
             "The slip is folded here. How should I proceed with the rest? → Push + answer all",
+            "Where did the bell first ring twice? → In the shop. Why: You heard it. Rejected: In a test",
             "Rebase `till` on `drawer` (About: now the drawer). Rejected: Leave it",
             "Option 3: Wait for the printer (About: it is slow). Why: It ends soon",
         ] {
