@@ -106,7 +106,7 @@ mod tests {
         let task = "Paint the drawer of the night till red";
         let of_its_day = format!("{}: shall I close it?", words.open_question);
         assert_eq!(told(&[&of_its_day, task, words.never_run, "Lint"], "The bell rings.").as_deref(), Some(task));
-        assert_eq!(told(&[task], "Painted the drawer of the night till red; paint is dry."), None);
+        assert_eq!(told(&[task], "Paint the drawer of the night till red: done, it is dry."), None);
         let plan = words.made_plan.replace("{}", "Close the night till");
         let named = words.plan.replace("{}", "Close the night till");
         assert_eq!(told(&[&format!("{plan}: Ring first; close it.")], "The bell rings."), Some(named));
