@@ -152,15 +152,11 @@ impl<'m> Lesson<'m> {
         self.is_left_open() || (self.is_routine() && is_mended_in_code && names_of_code(self.cause).next().is_some())
     }
 
-    /// Returns whether somebody wrote it down, and it is not the failure of a command or an edit.
-    pub(super) fn is_written(&self) -> bool {
-        !self.is_left_open() && !self.memory.content.starts_with('`') && !self.is_edit()
-    }
-
     /// Returns whether somebody wrote down a fault of the code with the change that mended it: neither comes back. A cure that is to be
     /// run or set is needed again.
     pub(super) fn is_mended_for_good(&self) -> bool {
-        self.is_written()
+        let is_written = !self.is_left_open() && !self.memory.content.starts_with('`') && !self.is_edit();
+        is_written
             && matches!(self.memory.kind.as_str(), "error_fix" | "learning")
             && tells_mended_code(&self.memory.content)
     }

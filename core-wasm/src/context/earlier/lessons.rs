@@ -27,8 +27,6 @@ const RECENT_SESSIONS: usize = 4;
 
 /// The weight below which a lesson of earlier sessions is left to the search.
 const MIN_WEIGHT: f32 = 0.44;
-/// The same of what a session wrote down with its cure, which comes from its own work: a server, a tool, a step that is easy to forget.
-const MIN_WRITTEN: f32 = 0.37;
 
 /// In how many sessions a check must have failed alike to be told without a cause. Most fail now and then, and pass later.
 const ROUTINE: u32 = 3;
@@ -69,8 +67,7 @@ pub(in crate::context) fn add_lessons(page: &mut Page, memories: &dyn Memories, 
             .or_else(|| best.without_fix().filter(|_| !best.is_usual(&trouble) && best.is_open_again(sessions)))
             .filter(|_| told.is_none());
         let cure = best.cure_in(&trouble);
-        let is_written = best.is_written() && best.memory.kind == "error_fix";
-        let trouble = Trouble { memory: best.memory, said, factor, times, is_written, all };
+        let trouble = Trouble { memory: best.memory, said, factor, times, all };
         if told.is_some() {
             trouble.add_to(page);
             if let Some(cure) = cure {
@@ -82,7 +79,7 @@ pub(in crate::context) fn add_lessons(page: &mut Page, memories: &dyn Memories, 
     }
     earlier.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
     for (at, trouble) in earlier.iter().enumerate() {
-        if at < MAX_LESSONS && trouble.weight() >= if trouble.is_written { MIN_WRITTEN } else { MIN_WEIGHT } {
+        if at < MAX_LESSONS && trouble.weight() >= MIN_WEIGHT {
             trouble.add_to(page);
         } else {
             // One that says nothing by itself is no memory that a search should find.
@@ -139,8 +136,6 @@ struct Trouble<'m> {
     factor: f32,
     /// How many sessions had it.
     times: u32,
-    /// Whether a session wrote it down with its cure.
-    is_written: bool,
     /// All memories of it.
     all: Vec<&'m Memory>,
 }
