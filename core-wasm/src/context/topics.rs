@@ -20,6 +20,9 @@ const MAX_TOPICS: u8 = 11;
 /// How many of them are told in a short line before what the last session found on its way.
 const MAX_SURE: u8 = 2;
 const SURE: f32 = 0.86;
+/// How many are told in a short line before what only one earlier session ran into, and the importance of that.
+const MAX_BRIEF: u8 = 8;
+const BRIEF: f32 = 0.6;
 /// By how much the whole line of a session weighs less than the short lines of all.
 const ALL_FIRST: f32 = 0.2;
 
@@ -96,7 +99,12 @@ pub(super) fn add_topics<'s>(page: &mut Page, later: &LaterSessions<'s>, last: O
         let text = dated(&topic.text);
         let mut entry = Entry::new(&text, importance).with_whole_text(&text, MAX_CHARS).with_key(&topic.text);
         if !topic.short.is_empty() {
-            entry = entry.with_short(&dated(&topic.short), if is_sure { SURE } else { importance });
+            let brief = match age {
+                _ if is_sure => SURE,
+                ..MAX_BRIEF => BRIEF - f32::from(age) / 100.0,
+                _ => importance,
+            };
+            entry = entry.with_short(&dated(&topic.short), brief);
             // A line about each session helps more than all about a few.
             if age > 0 {
                 entry = entry.with_whole_importance(importance - ALL_FIRST);
