@@ -51,16 +51,14 @@ pub(super) fn is_of_its_day(memory: &Memory) -> bool {
     if text::contains_any_words(&answer.to_lowercase(), &RULE) {
         return false;
     }
-    match what.split_once(" → ") {
-        Some((question, answer)) => is_consent(question, answer, !rejected.is_empty()) || hands_on(question, answer),
-        None => {
-            let (said, about) = split_subject(what);
-            let lower = said.to_lowercase();
-            is_step(&lower)
-                || (about.is_empty() && rejected.is_empty() && GOES_ON.iter().any(|opening| lower.starts_with(opening)))
-                || (rejected.is_empty() && agents_words(about).is_some_and(|asked| is_consent(asked, "yes", false)))
-        }
+    if let Some((question, answer)) = what.split_once(" → ") {
+        return is_consent(question, answer, !rejected.is_empty()) || hands_on(question, answer);
     }
+    let (said, about) = split_subject(what);
+    let lower = said.to_lowercase();
+    is_step(&lower)
+        || (about.is_empty() && rejected.is_empty() && GOES_ON.iter().any(|opening| lower.starts_with(opening)))
+        || (rejected.is_empty() && agents_words(about).is_some_and(|asked| is_consent(asked, "yes", false)))
 }
 
 /// Returns whether an answer only lets the agent go on. Whoever chooses one of several ways decides something, unless the question was
