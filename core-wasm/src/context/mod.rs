@@ -11,6 +11,7 @@ mod course;
 mod course_room;
 mod earlier;
 mod later;
+mod left_undone;
 mod line;
 mod marks;
 mod memories;
@@ -80,7 +81,7 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
         page.add(SectionKind::Knowledge, Entry::new(&raw, 0.6 * factor).with_key(&fact.content));
     }
     for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
-        if later.has_overtaken(&memory) {
+        if later.has_overtaken(&memory) || later.is_weak_finding(&memory) {
             page.leave_out(&memory);
         } else {
             page.add_memory(&memory, factor);
@@ -90,7 +91,10 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
 
 /// Adds the commands of the project as one line. Each already says what it is for: "Tests: `make test`".
 fn add_conventions(page: &mut Page, conventions: &[Fact], factor: f32) {
-    let usual = with_shared_labels(&usual(conventions));
+    let mut usual = usual(conventions);
+    // What is about one package or one variant comes last.
+    usual.sort_by_key(|it| it.split('`').next().is_some_and(|label| label.contains('(')));
+    let usual = with_shared_labels(&usual);
     let line = line::join(&usual.iter().map(|it| line::sanitize(it)).collect::<Vec<_>>(), "; ", line::MAX_LINE_CHARS);
     // It is short, certain and needed each day.
     let entry = conventions.iter().fold(Entry::new(&line, 0.93 * factor), |entry, it| entry.with_key(&it.content));

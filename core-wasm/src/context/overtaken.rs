@@ -33,31 +33,87 @@ pub(super) fn is_overtaken(memory: &Memory, sessions: &[SessionRecord], max_sess
     }
     let title = without_number(&memory.title);
     let words = text::features(title);
-    let longest = title.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
+    later.any(|notes| tells_deed(notes, title, &words))
+}
+
+/// Returns whether a session tells a task, which has these words, among its results.
+pub(super) fn tells_deed(notes: &SessionNotes, task: &str, words: &text::Features) -> bool {
+    let longest = task.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
     words.len() >= MIN_WORDS
-        && later
-            .any(|notes| results(notes, longest).any(|said| has_words(&said, &words) && !is_doubtful(&said.to_lowercase())))
+        && results(notes, longest).any(|said| has_words(&said, words) && !is_doubtful(&said.to_lowercase()))
 }
 
 /// How many sessions, with the last one, may still work on what they found.
 const RECENT_SESSIONS: usize = 4;
 
 /// Returns whether something that was found out says what was wrong in the code before the recent sessions, or what was done about
-/// it: whoever found it mended it. What something cannot do at all holds longer.
+/// it: whoever found it mended it. So is a fault of a recent session before the last that committed. What something cannot do at all holds
+/// longer.
 pub(super) fn is_mended(memory: &Memory, sessions: &[SessionRecord]) -> bool {
-    const OPENINGS: [&str; 8] = ["the issue", "the bug", "the problem", "the error", "the fault", "bug", "problem", "issue"];
-    const WORK: [&str; 8] = ["updated", "replaced", "fixed", "added", "removed", "changed", "moved", "renamed"];
+    const OPENINGS: [&str; 13] = [
+        "the issue",
+        "the bug",
+        "the problem",
+        "the error",
+        "the fault",
+        "the root cause",
+        "the cause",
+        "bug",
+        "problem",
+        "issue",
+        "root cause",
+        "原因",
+        "問題の原因",
+    ];
+    const WORK: [&str; 14] = [
+        "updated",
+        "replaced",
+        "fixed",
+        "added",
+        "removed",
+        "changed",
+        "moved",
+        "renamed",
+        "created",
+        "dropped",
+        "extracted",
+        "fix",
+        "add",
+        "replace",
+    ];
     let lower = memory.content.to_lowercase();
     let mut parts = lower.split([':', '—']).take(2).map(str::trim_start);
     let tells_work = parts.any(|part| WORK.iter().any(|verb| part.strip_prefix(verb).is_some_and(|it| it.starts_with(' '))));
     let tells_fault =
-        OPENINGS.iter().any(|opening| lower.strip_prefix(opening).is_some_and(|it| it.starts_with([' ', ':'])));
-    let is_recent = || sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == memory.session_id);
+        OPENINGS.iter().any(|opening| lower.strip_prefix(opening).is_some_and(|it| it.starts_with([' ', ':', 'は'])));
+    let at = sessions.iter().take(RECENT_SESSIONS).position(|record| record.id == memory.session_id);
+    let has_committed =
+        |at: usize| sessions[at].notes.as_ref().is_some_and(|notes| !notes.commits.is_empty() && notes.errors.is_empty());
+    let is_over = at.is_none_or(|at| at > 0 && tells_fault && has_committed(at));
     sessions.len() >= RECENT_SESSIONS
         && (tells_fault || tells_work)
+        && is_over
         && !signs::tells_limit(&lower)
         && !is_saved(memory)
-        && !is_recent()
+}
+
+/// Returns whether something that was found out only says what the change of its day had to do with: the next change is another one.
+pub(super) fn is_of_its_change(lower: &str) -> bool {
+    const SIGNS: [&str; 12] = [
+        "unrelated to my change",
+        "unrelated to my work",
+        "unrelated to this change",
+        "unrelated to these changes",
+        "unrelated to our change",
+        "not related to my change",
+        "not related to our change",
+        "from my changes",
+        "caused by my change",
+        "requires no changes",
+        "needs no changes",
+        "no changes needed",
+    ];
+    text::contains_any(lower, &SIGNS)
 }
 
 /// Returns how a session ended, without the plan at its end that it only made and that one of the later sessions was asked for.
@@ -78,7 +134,7 @@ fn has_carried_out(notes: &SessionNotes, title: &str) -> bool {
 }
 
 /// Returns whether a session was asked for a plan, at first or later. How others called the issue that it was about asks for nothing.
-fn asks_for(notes: &SessionNotes, title: &str) -> bool {
+pub(super) fn asks_for(notes: &SessionNotes, title: &str) -> bool {
     let first = notes.original_request.as_str();
     let first = attribute(notes, "request-about").and_then(|about| first.strip_suffix(about)).unwrap_or(first);
     let later = ["later-request", "more-requests"].into_iter().filter_map(|name| attribute(notes, name));
@@ -232,5 +288,17 @@ pub(super) mod tests {
         assert!(!found("1", "The issues are listed in `till.rs`."));
         assert!(found("1", "`till.rs` — Replaced the lock") && found("1", "`till.rs`: Updated the comment"));
         assert!(!is_mended(&memory("discovery", "1", "Problem: no lock"), &sessions[1..]));
+        let mut sessions = sessions;
+        if let Some(notes) = &mut sessions[1].notes {
+            notes.commits = vec!["Add the lock".to_owned()];
+        }
+        assert!(is_mended(&memory("learning", "8", "The problem is clear: the drawer has no lock"), &sessions));
+        assert!(!is_mended(&memory("learning", "7", "The problem is clear: the drawer has no lock"), &sessions));
+    }
+
+    #[test]
+    fn what_only_clears_a_change_is_of_its_day() {
+        assert!(is_of_its_change("the warning of the till is unrelated to this change"));
+        assert!(!is_of_its_change("the till is unrelated to the drawer"));
     }
 }

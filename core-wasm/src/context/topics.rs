@@ -5,8 +5,9 @@
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, later_requests, places};
 use super::later::LaterSessions;
+use super::left_undone::left_undone;
 use super::line;
-use super::overtaken::without_made_plan;
+use super::overtaken::{is_of_its_change, without_made_plan};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
@@ -15,14 +16,20 @@ use crate::extract::{prose, signs};
 use crate::text;
 
 /// How many sessions are told in a line each.
-const MAX_TOPICS: u8 = 9;
+const MAX_TOPICS: u8 = 11;
 /// How many of them are told in a short line before what the last session found on its way.
 const MAX_SURE: u8 = 2;
 const SURE: f32 = 0.86;
+/// How many are told in a short line before what only one earlier session ran into, and the importance of that.
+const MAX_BRIEF: u8 = 8;
+const BRIEF: f32 = 0.6;
+/// By how much the whole line of a session weighs less than the short lines of all.
+const ALL_FIRST: f32 = 0.2;
 
-/// The maximum length of a line, of what the session was asked at first and later, of the result of the first request, and of how the
+/// The maximum length of a line, of the day before it, of what the session was asked at first and later, of the result of the first request, and of how the
 /// session ended, alone and beside the first result, in characters.
 const MAX_CHARS: usize = 950;
+const MAX_DAY_CHARS: usize = 12;
 const MAX_ASKED_CHARS: usize = 120;
 const MAX_LATER_CHARS: usize = 90;
 const MAX_FIRST_CHARS: usize = 220;
@@ -41,8 +48,9 @@ const MAX_COMMITS: usize = 3;
 const MAX_SUBJECT_CHARS: usize = 120;
 const MAX_SUBJECTS_CHARS: usize = 75;
 
-/// The maximum length of what a short line tells, in characters.
-const MAX_SHORT_CHARS: usize = 160;
+/// The maximum lengths of what a short line tells, and of what was asked before it, in characters.
+const MAX_SHORT_CHARS: usize = 175;
+const MAX_SHORT_ASKED_CHARS: usize = 105;
 
 /// The length up to which a sentence about checks says nothing else, in characters.
 const MAX_REPORT_CHARS: usize = 60;
@@ -91,7 +99,16 @@ pub(super) fn add_topics<'s>(page: &mut Page, later: &LaterSessions<'s>, last: O
         let text = dated(&topic.text);
         let mut entry = Entry::new(&text, importance).with_whole_text(&text, MAX_CHARS).with_key(&topic.text);
         if !topic.short.is_empty() {
-            entry = entry.with_short(&dated(&topic.short), if is_sure { SURE } else { importance });
+            let brief = match age {
+                _ if is_sure => SURE,
+                ..MAX_BRIEF => BRIEF - f32::from(age) / 100.0,
+                _ => importance,
+            };
+            entry = entry.with_short(&dated(&topic.short), brief);
+            // A line about each session helps more than all about a few.
+            if age > 0 {
+                entry = entry.with_whole_importance(importance - ALL_FIRST);
+            }
         }
         page.add(SectionKind::Topics, entry.into_session_line());
     }
@@ -121,7 +138,7 @@ impl Topic {
             let end = later.without_overtaken(at, &end);
             let asked = later_requests(notes);
             let requests = std::iter::once(request.as_str()).chain(asked.iter().map(String::as_str));
-            without_report(without_request(&line::sanitize(&end), requests)).to_owned()
+            without_offers(without_report(without_request(&line::sanitize(&end), requests)))
         });
         let committed = committed(notes, words, later, at);
         let requests = if recap.is_none() { told_requests(notes) } else { Vec::new() };
@@ -164,11 +181,47 @@ impl Topic {
             let mark = if end_text.is_empty() { arrow } else { "—" };
             text = format!("{text} {mark} {committed}");
         }
-        let gave = [committed.as_str(), first.as_deref().unwrap_or(&end)].into_iter().find(|gave| !gave.is_empty());
-        let short = gave.map(|gave| format!("{asked} → {}", line::truncate(gave, MAX_SHORT_CHARS))).unwrap_or_default();
+        if let Some(undone) = left_undone(notes, later, at) {
+            let undone = format!(" — left undone: {undone}");
+            let room = MAX_CHARS - MAX_DAY_CHARS - undone.chars().count();
+            text = format!("{}{undone}", line::truncate(&text, room));
+        }
+        let short = short_of(&request, first.as_deref().unwrap_or(&end), &committed);
         let is_shorter = short.chars().count() < text.chars().count();
         Self { text, short: if is_shorter { short } else { String::new() } }
     }
+}
+
+/// Returns the short line: what was asked, and what it gave. Commits say that more surely than the agent. Empty if it gave nothing.
+fn short_of(request: &str, result: &str, committed: &str) -> String {
+    let gave =
+        if committed.is_empty() { line::brief(result, MAX_SHORT_CHARS) } else { line::truncate(committed, MAX_SHORT_CHARS) };
+    if gave.is_empty() {
+        return String::new();
+    }
+    format!("{} → {gave}", line::truncate(request, MAX_SHORT_ASKED_CHARS))
+}
+
+/// Returns how a session ended without the sentences that only offer more, send the user to look, or say what failed before.
+fn without_offers(ended: &str) -> String {
+    const OFFERS: [&str; 8] = [
+        "happy to ",
+        "let me know",
+        "want me to ",
+        "would you like ",
+        "feel free ",
+        "reload and ",
+        "refresh and ",
+        "just say ",
+    ];
+    let says_nothing = |sentence: &str| {
+        let lower = sentence.to_lowercase();
+        OFFERS.iter().any(|offer| lower.trim_start().starts_with(offer)) || is_of_its_change(&lower)
+    };
+    let sentences = text::sentences(ended);
+    let kept: Vec<&str> = sentences.iter().map(String::as_str).filter(|sentence| !says_nothing(sentence)).collect();
+    // As it stands, unless something is left out of it.
+    if kept.is_empty() || kept.len() == sentences.len() { ended.to_owned() } else { kept.join(" ") }
 }
 
 /// Returns what the first request of a session gave, if that is not how the session ended: the results of later ones are told with what
@@ -326,6 +379,23 @@ mod tests {
         assert_eq!(without("Set up the till — committed as \"Init\", \"Init\".", Language::English), "Set up the till.");
         let said = "로그인을 고쳤습니다 — 커밋 \"fix-login\", \"fix-login\" 브랜치를 푸시했습니다.";
         assert!(without(said, Language::Korean).starts_with("로그인을 고쳤습니다."), "{}", without(said, Language::Korean));
+    }
+
+    #[test]
+    fn what_only_offers_more_is_no_end() {
+        assert_eq!(
+            without_offers("Ring it and see. The till rings twice. Happy to make it louder."),
+            "Ring it and see. The till rings twice."
+        );
+        assert_eq!(without_offers("The lint warning is unrelated to my change. The till rings."), "The till rings.");
+        assert_eq!(without_offers("Let me know which till."), "Let me know which till.");
+    }
+
+    #[test]
+    fn a_short_line_tells_the_commits_or_else_the_result() {
+        assert_eq!(short_of("Ring twice", "It rings.", "committed as \"Ring\""), "Ring twice → committed as \"Ring\"");
+        assert_eq!(short_of("Ring twice", "It rings.", ""), "Ring twice → It rings.");
+        assert_eq!(short_of("Ring twice", "", ""), "");
     }
 
     #[test]

@@ -221,15 +221,37 @@ fn convention(segment: &str) -> Option<(String, String)> {
     if words.iter().any(odd) {
         return None;
     }
+    let told = words.join(" ");
+    let package = take_package(&mut words);
     let at = words.iter().position(|word| !PREFIX_WORDS.contains(word) && !RUNNERS.contains(word))?;
-    let purpose = purpose(words[at], RUNNERS.contains(&words[0]))?;
+    let mut purpose = purpose(words[at], RUNNERS.contains(&words[0]))?;
+    if let Some(package) = package {
+        if purpose.contains('(') {
+            return None;
+        }
+        purpose = format!("{purpose} ({package})");
+    }
     // `clippy -- -D warnings`, `./...` and `.` mean the whole project. Any other word names a part of it.
     let rest = &words[at + 1..];
     let whole = rest.iter().enumerate().all(|(at, word)| {
         let follows_level = at > 0 && matches!(rest[at - 1], "-D" | "-W");
         follows_level || matches!(*word, "." | "./..." | "run" | "check") || (word.starts_with('-') && !is_part(word))
     });
-    (whole && words.len() <= 10).then(|| (purpose, words.join(" ")))
+    (whole && words.len() <= 10).then_some((purpose, told))
+}
+
+/// Takes the package out of a command that runs a script of one package from the project's folder, and returns its name without its scope:
+/// `pnpm --filter @shop/till test`.
+fn take_package(words: &mut Vec<&str>) -> Option<String> {
+    if !words.first().is_some_and(|first| RUNNERS.contains(first)) {
+        return None;
+    }
+    let at =
+        words.iter().take(3).position(|word| matches!(*word, "--filter" | "-F" | "-w" | "--workspace" | "workspace"))?;
+    let is_name = |name: &&&str| !name.starts_with(['-', '.', '!', '[']) && !name.contains("...");
+    let package = words.get(at + 1).filter(is_name)?.rsplit('/').next()?.to_owned();
+    words.drain(at..at + 2);
+    (!package.is_empty()).then_some(package)
 }
 
 /// Returns whether an option names a part of the project, or only changes what is displayed.
@@ -311,6 +333,8 @@ mod tests {
         assert_eq!(parsed("npx tsc --noEmit"), ["Types: npx tsc --noEmit"]);
         assert_eq!(parsed("npm run test:e2e"), ["Tests (e2e): npm run test:e2e"]);
         assert_eq!(parsed("npm run dev"), ["Start: npm run dev"]);
+        assert_eq!(parsed("pnpm --filter @shop/till test"), ["Tests (till): pnpm --filter @shop/till test"]);
+        assert_eq!(parsed("yarn workspace till build"), ["Build (till): yarn workspace till build"]);
     }
 
     #[test]
@@ -325,6 +349,8 @@ mod tests {
             "ls test",
             "service start",
             "echo test; npm test",
+            "pnpm --filter till test drawer",
+            "pnpm --filter till add vitest",
         ] {
             assert_eq!(parsed(command), Vec::<String>::new(), "{command}");
         }

@@ -1,5 +1,6 @@
 //! What earlier sessions decided, without what a later one decided anew and what was of its day.
 
+use super::of_its_day::is_of_its_day;
 use super::words::are_same_words;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::context::attributes::later_requests;
@@ -19,7 +20,7 @@ const MIN_ANSWER: f32 = 0.7;
 const MAX_DETAILS: usize = 3;
 
 /// The share of its weight that a detail of earlier work keeps.
-const DETAIL: f32 = 0.85;
+const DETAIL: f32 = 0.7;
 
 /// The maximum length of the request that a detail belongs to, in characters.
 const MAX_REQUEST_CHARS: usize = 80;
@@ -130,11 +131,6 @@ fn differ_in_value(one: &str, other: &str) -> bool {
         && differing.next().is_none()
 }
 
-/// Returns whether a decision only says yes or no to a question about the work of its day.
-fn is_of_its_day(memory: &Memory) -> bool {
-    memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
-}
-
 /// Returns whether an answer chose nothing, but weighs as much as one that did.
 fn is_overrated(memory: &Memory) -> bool {
     let (what, ..) = line::parse_decision(&memory.content);
@@ -158,12 +154,6 @@ mod tests {
     }
 
     #[test]
-    fn how_long_something_takes_is_a_decision() {
-        let said = failure("1", "How long should the tokens of the shop live? → Short (15 minutes)");
-        assert!(!is_of_its_day(&said));
-    }
-
-    #[test]
     fn a_later_session_answers_the_same_question_anew() {
         let said = |day: u64, content: &str| at(day, failure(&day.to_string(), content));
         let first = said(1, "Which of the two tills should open the drawer at night? → the red one");
@@ -182,16 +172,5 @@ mod tests {
         assert!(is_overrated(0.8, "Which way? → Both — Each till has its own.. Rejected: One"));
         assert!(!is_overrated(0.7, "Which tills are red? → All of the above"), "the extraction knew it");
         assert!(!is_overrated(0.8, "Use both") && !is_overrated(0.8, "Is the till red? → yes"));
-    }
-
-    #[test]
-    fn a_question_about_the_next_step_is_of_its_day() {
-        let decision = |content: &str| is_of_its_day(&failure("1", content));
-        assert!(
-            decision("The drawer is open. Want me to close it? → yes") && decision("서랍이 열렸어요. 지금 정리할까요? → 네")
-        );
-        assert!(!decision("Which till should the shop use? → the old one") && !decision("keep the drawer, shall i say"));
-        assert!(!decision("There is no list. What should I fill in? → the one on the door"));
-        assert!(!decision("Want me to start? → yes, but keep in mind that the till needs its key first"));
     }
 }

@@ -161,6 +161,18 @@ impl<'m> Lesson<'m> {
             && tells_mended_code(&self.memory.content)
     }
 
+    /// Returns whether a job of the CI failed once, and was mended or came before the recent sessions: the next change ran it again. One that
+    /// fails now and then does so on.
+    pub(super) fn is_job_of_its_day(&self, is_recent: bool) -> bool {
+        const NOW_AND_THEN: [&str; 5] = ["flaky", "flake", "intermittent", "intermittently", "now and then"];
+        let content = self.memory.content.as_str();
+        let tells_job =
+            |words: &Labels| words.ci_failed.split("{}").next().is_some_and(|opening| content.starts_with(opening));
+        line::LANGUAGES.map(labels::labels).into_iter().any(tells_job)
+            && (!is_recent || !line::parse_failure(content).2.is_empty())
+            && !text::contains_any_words(&content.to_lowercase(), &NOW_AND_THEN)
+    }
+
     /// Returns whether it says more than that something failed and passed later, or that the user steered once.
     pub(super) fn is_explained(&self) -> bool {
         // What the agent took a correction to mean is not the human's ban.
@@ -262,6 +274,16 @@ mod tests {
             &format!("{fails} The linter wants a full stop. Fixed by: a change of `src/till.rs`")
         ));
         assert!(!is_slip("error_fix", &format!("{fails} `tillTotal` is unused. Fixed by: `make rules`")));
+    }
+
+    #[test]
+    fn a_failed_job_is_of_its_day() {
+        let is_over = |content: &str, is_recent: bool| Lesson::of(&failure("1", content)).is_job_of_its_day(is_recent);
+        assert!(
+            is_over("CI failed: The drawer stands open.", false) && !is_over("CI failed: The drawer stands open.", true)
+        );
+        assert!(is_over("CI failed: The drawer stands open. Fixed by: a change of `till.yml`", true));
+        assert!(!is_over("CI failed: The drawer test is flaky.", false) && !is_over("The drawer failed.", false));
     }
 
     fn best(all: &[Memory]) -> String {

@@ -96,7 +96,7 @@ pub(in crate::context) fn add_lessons(page: &mut Page, memories: &dyn Memories, 
 fn share(lesson: &Lesson, times: u32, is_recent: bool) -> f32 {
     match lesson.is_explained() {
         _ if is_saved(lesson.memory) => 1.0,
-        _ if times == 1 && lesson.is_mended_for_good() => 0.0,
+        _ if times == 1 && (lesson.is_mended_for_good() || lesson.is_job_of_its_day(is_recent)) => 0.0,
         _ if times == 1 && lesson.is_slip() && !lesson.is_left_open() && !lesson.is_bypassed => UNEXPLAINED,
         false if lesson.is_routine() && times < ROUTINE => 0.0,
         _ if times > 1 => 1.0,

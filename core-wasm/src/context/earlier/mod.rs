@@ -7,6 +7,7 @@ mod lesson;
 mod lessons;
 mod mended;
 mod named;
+mod of_its_day;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -33,6 +33,9 @@ pub(super) const MAX_SESSIONS: u32 = 12;
 const MAX_TEXT_BYTES: usize = 4 * 1024;
 const MAX_SESSION_BYTES: usize = 16 * 1024;
 
+/// The importance below which little speaks for what one session found out.
+const MIN_FINDING: f32 = 0.5;
+
 /// The newest sessions, the newest first, with what each says of the statements before it.
 pub(super) struct LaterSessions<'s> {
     sessions: &'s [SessionRecord],
@@ -80,7 +83,7 @@ impl<'s> LaterSessions<'s> {
         match memory.kind.as_str() {
             "plan" => overtaken::is_overtaken(memory, self.sessions, MAX_SESSIONS as usize),
             "task" => self.has_done(memory),
-            "discovery" if overtaken::is_mended(memory, self.sessions) => true,
+            "discovery" | "learning" if overtaken::is_mended(memory, self.sessions) => true,
             "preference" => false,
             kind => {
                 let at = self.count_later(memory);
@@ -90,9 +93,16 @@ impl<'s> LaterSessions<'s> {
                 at > 0
                     && memory.seen <= 1
                     && !is_failure(memory)
-                    && (self.is_over(at, content, kind == "learning") || (is_lesson && self.has_mended(at, content)))
+                    && (self.is_over(at, content, kind == "learning")
+                        || (is_lesson
+                            && (overtaken::is_of_its_change(&content.to_lowercase()) || self.has_mended(at, content))))
             }
         }
+    }
+
+    /// Returns whether one session before the last found something out, and little speaks for its use to another one.
+    pub(super) fn is_weak_finding(&self, memory: &Memory) -> bool {
+        memory.importance < MIN_FINDING && memory.seen <= 1 && !is_saved(memory) && self.count_later(memory) > 0
     }
 
     /// Returns how many sessions came after that of a memory. A session that is not listed may still run, or be older than all.
@@ -193,6 +203,20 @@ impl<'s> LaterSessions<'s> {
         let newest_first = self.findings[..at].iter().flat_map(|it| it.parts(&it.results).rev());
         let names = |(_, lower): &(&str, &str)| text::contains(lower, &from) || text::contains(lower, &to);
         newest_first.filter(names).find_map(|(part, lower)| says_switched_back(part, lower, &from, &to)) == Some(true)
+    }
+
+    /// Returns whether one of the newest `at` sessions did what an item says that was left undone, or still has it on its own list.
+    pub(super) fn has_taken_up(&self, at: usize, item: &str) -> bool {
+        let item = text::head(item, MAX_TEXT_BYTES);
+        let words = text::features(item);
+        let lower = item.to_lowercase();
+        let lists = |record: &SessionRecord| {
+            let open = record.notes.iter().flat_map(|notes| notes.pending.iter().chain(&notes.current));
+            open.into_iter().any(|open| open.to_lowercase() == lower)
+        };
+        self.sessions[..at].iter().any(|record| {
+            lists(record) || record.notes.as_ref().is_some_and(|notes| overtaken::tells_deed(notes, item, &words))
+        }) || self.has_done_the_same(at, item)
     }
 
     /// Returns whether a fault that a session found was mended by a later one.

@@ -330,6 +330,27 @@ fn a_pull_request_is_merged_by_whoever_says_so() {
 }
 
 #[test]
+fn a_weak_finding_of_one_earlier_session_is_left_to_the_search() {
+    let mut all = then(session(&[], "It rings."));
+    all[1].id = "old".to_owned();
+    let later = LaterSessions::of(&all);
+    let found = |importance: f32, seen: u32| {
+        later.is_weak_finding(&Memory { importance, seen, ..memory("discovery", "The till has no list.") })
+    };
+    assert!(found(0.44, 1) && !found(0.52, 1) && !found(0.44, 2));
+    assert!(!LaterSessions::of(&all[1..]).is_weak_finding(&Memory { importance: 0.44, ..memory("discovery", "No list.") }));
+}
+
+#[test]
+fn what_was_left_undone_is_taken_up_by_who_does_it_or_lists_it() {
+    let task = "Paint the drawer of the night till";
+    let takes_up = |later: SessionRecord| LaterSessions::of(&then(later)).has_taken_up(1, task);
+    assert!(takes_up(session(&[], "Paint the drawer of the night till: done, it is red.")));
+    assert!(takes_up(with(session(&[], "It rings."), |notes| notes.pending = vec![task.to_owned()])));
+    assert!(!takes_up(session(&[], "It rings.")));
+}
+
+#[test]
 fn the_parts_of_a_text_are_all_of_it() {
     let said = format!("It rings.{} Next; `a. B` 「開く。」閉じる…  End", " ".repeat(20_000));
     assert_eq!(parts(&said).concat(), said);

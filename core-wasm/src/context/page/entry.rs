@@ -153,6 +153,14 @@ impl Entry {
         self
     }
 
+    /// Returns the same entry with this importance of its whole text, where the short one was told first.
+    pub(in crate::context) fn with_whole_importance(mut self, importance: f32) -> Self {
+        if let Some(short) = &mut self.short {
+            short.whole_weight = Some(weight(importance));
+        }
+        self
+    }
+
     /// Returns the text without its marks.
     pub(in crate::context) fn text(&self) -> &str {
         &self.text

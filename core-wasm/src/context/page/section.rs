@@ -47,7 +47,7 @@ impl SectionKind {
             Self::Progress => 20,
             Self::Decisions => 14,
             Self::WatchOut => 10,
-            Self::Topics => 9,
+            Self::Topics => 11,
             Self::Found | Self::Other => 5,
             Self::Discoveries | Self::Preferences | Self::Knowledge => 8,
         }

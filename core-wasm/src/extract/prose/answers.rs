@@ -149,7 +149,7 @@ fn puts_off(option: &str) -> bool {
 }
 
 /// Returns whether a question only asks whether the agent may go on.
-pub(in crate::extract) fn asks_to_go_on(question: &str) -> bool {
+pub(crate) fn asks_to_go_on(question: &str) -> bool {
     text::contains_any(&question.to_lowercase(), &GOES_ON)
 }
 

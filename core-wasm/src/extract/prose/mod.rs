@@ -20,8 +20,8 @@ mod waits;
 mod yes_or_no;
 
 pub(super) use acknowledgement::{acknowledged, recommended};
-pub(super) use answers::{asks_to_go_on, can_be_rejected, leaves_to_agent, takes_all};
-pub(crate) use answers::{chooses_nothing, is_of_its_day};
+pub(crate) use answers::{asks_to_go_on, chooses_nothing, is_of_its_day};
+pub(super) use answers::{can_be_rejected, leaves_to_agent, takes_all};
 pub(super) use document::{decisions, declared_decisions, findings};
 pub(crate) use ending::checked;
 pub(super) use ending::{admissions, blockers, closing_question, ends_with_choice, is_open_heading};
