@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,9 @@ const HARD_LIMIT: Duration = Duration::from_secs(14);
 /// How long a hook may exceed its budget before it is ended.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// How long the watchdog sleeps before it looks whether the hook's budget is known.
+const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+
 /// How long a process that handles an event again waits for the default policy, and works.
 const REPLAY_LIMIT: Duration = Duration::from_mins(1);
 
@@ -44,7 +48,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let Ok(paths) = Paths::from_env() else {
         return ExitCode::SUCCESS;
     };
-    watch(HARD_LIMIT, paths.log());
+    let limit = watch(paths.log());
     let plugin_event = std::env::var(plugin::EVENT).ok().filter(|event| !event.is_empty());
     if plugin_event.as_deref().is_some_and(|event| is_registered_elsewhere(&paths, event)) {
         // Read the whole input, so that the agent does not write to a closed pipe.
@@ -103,8 +107,8 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         }
     };
     let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment)).min(agent_timeout(&event));
-    watch(budget + GRACE, runtime.paths.log());
     let deadline = started + budget;
+    let _ = limit.set(Instant::now() + budget + GRACE);
     let runtime = hooks::prepare(runtime, &event.moment, deadline);
     let outcome = hooks::run(&runtime, &event, deadline);
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -117,6 +121,8 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         runtime.log.record(Level::Warn, "could not start a background process", error.to_string());
     }
     runtime.finish();
+    // The process ends, and the system takes all of its memory at once: sooner than the policies' engine frees each part.
+    std::mem::forget(runtime);
     ExitCode::SUCCESS
 }
 
@@ -262,11 +268,22 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Starts a watchdog that ends the process when the time is up, whatever it is doing. The database survives that:
-/// transactions that were not committed are rolled back.
-fn watch(limit: Duration, log: PathBuf) {
+/// Starts a watchdog that ends the process when the time is up, whatever it is doing: at the hard limit, or at the moment that is set
+/// once the hook's budget is known. The database survives that: transactions that were not committed are rolled back.
+///
+/// The watchdog looks for that moment from time to time, because waking it would cost every hook the switch to its thread and back.
+fn watch(log: PathBuf) -> Arc<OnceLock<Instant>> {
+    let limit = Arc::new(OnceLock::new());
+    let hard = Instant::now() + HARD_LIMIT;
+    let set = Arc::clone(&limit);
     let _ = thread::Builder::new().name("watchdog".into()).spawn(move || {
-        thread::sleep(limit);
+        loop {
+            let left = set.get().map_or(hard, |limit| hard.min(*limit)).saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            thread::sleep(left.min(WATCH_INTERVAL));
+        }
         log::append_final_entry(
             &log,
             &runtime::format_timestamp(runtime::now()),
@@ -274,6 +291,7 @@ fn watch(limit: Duration, log: PathBuf) {
         );
         std::process::exit(0);
     });
+    limit
 }
 
 /// Reads all of standard input. Input that is too large for a payload is read to its end and refused, so that the agent
