@@ -155,7 +155,6 @@ fn what_somebody_types_wrong_is_named_in_plain_words() {
         (&["memory", "forget", "--before", "7d"], 0, "nothing was found"),
         (&["why", "main"], 2, "throughline memory show"),
         (&["ingest", "."], 0, "there is no .jsonl file in ."),
-        (&["ingest", "--git"], 1, "run it in a repository, or name one with `--project DIR`"),
         (&["config", "get", "contxt.budget"], 1, "did you mean context.budget?"),
         (&["config", "unset", "nosuch"], 1, "there is no setting nosuch"),
         (&["config", "unset", "context.budget"], 0, "does not set it"),
@@ -170,6 +169,8 @@ fn what_somebody_types_wrong_is_named_in_plain_words() {
         assert!(!run.stderr.contains("panicked") && !run.stderr.contains("invalid digit"), "{shown:?}: {}", run.stderr);
     }
     assert!(home.remembers("Deploy from the branch main"));
+    let run = run_in(&home, home.path(), &["ingest", "--git"]).failure_with_hint();
+    assert!(run.stderr.contains("run it in a repository, or name one with `--project DIR`"), "{run:#?}");
 }
 
 /// The types that the skill tells the agent to use.

@@ -203,7 +203,7 @@ fn what_would_be_forgotten_is_listed_by_title_and_with_the_place_that_matched() 
     session.stop("The ledger has it now.");
     session.end();
     let shown = run(&home, &billing, &["memory", "forget", "--match", "cloud"]).success();
-    assert!(shown.stdout.contains("matched: First the parser, then cloudMode is set"), "{shown:#?}");
+    assert!(shown.stdout.contains("the parser, then cloudMode is set"), "{shown:#?}");
     assert!(shown.stdout.contains("of another session's notes  Set up the CloudMode"), "{shown:#?}");
     let shown = run(&home, &billing, &["memory", "forget", "--session", &session_id(1)]).success();
     assert!(shown.stdout.contains("session  Set up the CloudMode of the ledger"), "{shown:#?}");

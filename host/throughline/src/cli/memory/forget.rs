@@ -1,5 +1,6 @@
 //! `throughline memory forget`: deletes everything that was learned from certain words, sessions, projects or times.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -167,7 +168,9 @@ fn write_others(out: &mut impl Write, report: &ForgetReport) -> Result<(), Comma
         writeln!(out, "  {DIM}{}  session{DIM:#}  {title}", output::pad(&id, 12))?;
     }
     write_more(out, report.listed_sessions.len(), report.forgotten.sessions)?;
-    for note in &report.listed_notes {
+    // The notes of a session say the same in several places.
+    let mut seen = BTreeSet::new();
+    for note in report.listed_notes.iter().filter(|note| seen.insert(first_line(note))) {
         writeln!(out, "  {DIM}of another session's notes{DIM:#}  {}", output::clean_line(first_line(note)))?;
     }
     Ok(())
