@@ -73,8 +73,7 @@ fn paused(pause: Option<&Interval>, root: &str) -> RequestError {
 
 /// Says which file of redaction rules cannot be read, and why; `None` if all can be.
 pub fn unreadable_rules(runtime: &Runtime) -> Option<String> {
-    let files = runtime.config.redaction.rules.iter();
-    let error = files.filter_map(|file| rules::check(file).err()).next()?;
+    let error = runtime.config.redaction.rules.iter().find_map(|file| rules::check(file).err())?;
     Some(format!("redaction rules cannot be read: {error}"))
 }
 
