@@ -512,7 +512,7 @@ impl Config {
 
     /// Parses and validates the text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let config: Self = toml::from_str(text).map_err(Invalid::because)?;
+        let config: Self = toml::from_str(text).map_err(|error| in_one_line(&error, text))?;
         if !(500..=10_000).contains(&config.context.budget) {
             return Err(format!("context.budget is {}, but must be between 500 and 10000", config.context.budget).into());
         }
@@ -544,6 +544,40 @@ impl Config {
     }
 }
 
+/// Says in one plain line what is wrong with a configuration: `line 2: unknown key `bugdet`; did you mean `budget`?`.
+fn in_one_line(error: &toml::de::Error, text: &str) -> Invalid {
+    let message = error.message().trim();
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    let what = match unknown {
+        Some((name, expected)) => {
+            let known: Vec<String> = expected.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+            let meant = nearest(name, &known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("unknown key `{name}`{meant}")
+        }
+        None => message.lines().map(|line| in_plain_words(line.trim())).collect::<Vec<_>>().join(", "),
+    };
+    let line = error.span().map(|span| text.get(..span.start).unwrap_or(text).matches('\n').count() + 1);
+    line.map_or_else(|| what.clone(), |line| format!("line {line}: {what}")).into()
+}
+
+/// Replaces the names of Rust's types by words that everybody knows.
+fn in_plain_words(message: &str) -> String {
+    let types = ["u16", "u32", "u64", "usize"];
+    match types.into_iter().find_map(|name| message.strip_suffix(&format!("expected {name}"))) {
+        Some(before) => format!("{before}expected a whole number"),
+        None => message.to_owned(),
+    }
+}
+
+/// Returns the name that is most like what was typed, if one is.
+pub(crate) fn nearest<'a>(typed: &str, known: &'a [String]) -> Option<&'a str> {
+    /// How alike two names must be, 0 to 1.
+    const MIN_SIMILARITY: f64 = 0.7;
+    let alike = |name: &String| strsim::normalized_damerau_levenshtein(typed, name);
+    let best = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
+    (alike(best) >= MIN_SIMILARITY).then_some(best.as_str())
+}
+
 /// Writes [`DEFAULT`] to `file` and creates its folder. If the file exists, it is kept and an error is returned.
 pub fn init(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
@@ -558,6 +592,20 @@ mod tests {
     use super::*;
     use throughline_agents::protocol::name::Agent;
     use throughline_agents::settings::agents;
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line_and_in_plain_words() {
+        let fault = |text: &str| Config::parse(text).unwrap_err().to_string();
+        assert_eq!(fault("[context]\nbugdet = 3\n"), "line 2: unknown key `bugdet`; did you mean `budget`?");
+        assert_eq!(fault("[context]\nxyz = 3\n"), "line 2: unknown key `xyz`");
+        let number = fault("\n[context]\nbudget = \"many\"\n");
+        assert!(
+            number.starts_with("line 3: invalid type: string") && number.ends_with("expected a whole number"),
+            "{number}"
+        );
+        let syntax = fault("enabled = \n");
+        assert!(syntax.starts_with("line 1: ") && !syntax.contains('\n'), "{syntax}");
+    }
 
     #[test]
     fn attack_a_configuration_that_others_may_write() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use toml_edit::{DocumentMut, Item, Table, Value, value};
 
-use crate::config::Config;
+use crate::config::{Config, nearest};
 
 /// Why a setting cannot be read or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum EditError {
         key: String,
         /// The settings of the section, or all of them.
         known: Vec<String>,
+        /// The setting with the nearest name, if one is near.
+        near: Option<String>,
     },
     /// The file is not TOML.
     Syntax(String),
@@ -35,7 +37,7 @@ impl EditError {
     /// What the user can do.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unknown { key, known } => match nearest(key, known) {
+            Self::Unknown { near, .. } => match near {
                 Some(near) => format!("did you mean {near}? `throughline config show` prints every setting"),
                 None => "`throughline config show` prints every setting with its name".into(),
             },
@@ -50,19 +52,10 @@ impl EditError {
     }
 }
 
-/// Returns the name that is most like what was typed, if one is.
-fn nearest<'a>(typed: &str, known: &'a [String]) -> Option<&'a str> {
-    /// How alike two names must be, 0 to 1.
-    const MIN_SIMILARITY: f64 = 0.7;
-    let alike = |name: &String| strsim::normalized_damerau_levenshtein(typed, name);
-    let best = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
-    (alike(best) >= MIN_SIMILARITY).then_some(best.as_str())
-}
-
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { key, known } => write!(f, "there is no setting {key}; known are {}", known.join(", ")),
+            Self::Unknown { key, known, .. } => write!(f, "there is no setting {key}; known are {}", known.join(", ")),
             Self::Syntax(what) => write!(f, "the file is not valid, so nothing was changed: {what}"),
             Self::Invalid(what) => write!(f, "nothing was changed: {what}"),
             // The value is not quoted: it may be a key that somebody pasted.
@@ -134,19 +127,20 @@ fn refused(error: EditError, text: &str, key: &str) -> EditError {
     let default = toml::Value::try_from(Config::default())
         .ok()
         .and_then(|all| key.split('.').try_fold(&all, |at, part| at.get(part)).map(ToString::to_string));
-    let what = what.trim().lines().last().unwrap_or_default();
-    let number =
-        ["expected u16", "expected u32", "expected u64", "expected usize"].into_iter().find(|it| what.ends_with(it));
-    let what = number.map_or_else(|| what.to_owned(), |number| what.replace(number, "expected a whole number"));
-    EditError::Value { key: key.to_owned(), what, default }
+    let what = what.strip_prefix("line ").and_then(|rest| rest.split_once(": ")).map_or(what.as_str(), |(_, what)| what);
+    EditError::Value { key: key.to_owned(), what: what.to_owned(), default }
 }
 
 /// Returns `text` without the setting, so that its default is in force; `None` if the text does not set it.
 pub fn unset(text: &str, key: &str) -> Result<Option<String>, EditError> {
     let mut document = parse(text)?;
+    // A key that the file has may be one of another version.
     let removed = section(&mut document, key, false).and_then(|(name, table)| table.remove(name));
     if removed.is_some() {
         remove_empty_sections(&mut document, key);
+    }
+    if removed.is_none() {
+        check_name(key)?;
     }
     removed.map(|_| checked(&document, key)).transpose()
 }
@@ -190,8 +184,21 @@ fn checked(document: &DocumentMut, key: &str) -> Result<String, EditError> {
     let text = document.to_string();
     match Config::parse(&text) {
         Ok(_) => Ok(text),
-        Err(what) if what.to_string().contains("unknown field") => Err(not_a_setting(key)),
+        Err(what) if what.to_string().contains("unknown key") => Err(not_a_setting(key)),
         Err(what) => Err(EditError::Invalid(what.into())),
+    }
+}
+
+/// Returns an error if there is no setting and no section of this name. A setting without a default is known by name only
+/// to the configuration itself.
+fn check_name(key: &str) -> Result<(), EditError> {
+    let mut document = DocumentMut::new();
+    let Some((name, table)) = section(&mut document, key, true) else { return Err(not_a_setting(key)) };
+    // The value may be of the wrong type, which is another error.
+    table.insert(name, value(0));
+    match Config::parse(&document.to_string()) {
+        Err(what) if what.to_string().contains("unknown key") => Err(not_a_setting(key)),
+        _ => Ok(()),
     }
 }
 
@@ -203,12 +210,18 @@ fn not_a_setting(key: &str) -> EditError {
 }
 
 fn unknown(all: &toml::Value, key: &str) -> EditError {
+    let names = |section: &str, table: &toml::Table| -> Vec<String> {
+        table.keys().map(|name| format!("{section}.{name}")).collect()
+    };
+    let top = || all.as_table().into_iter().flatten();
     let within = key.split_once('.').and_then(|(section, _)| Some((section, all.get(section)?.as_table()?)));
     let known: Vec<String> = match within {
-        Some((section, table)) => table.keys().map(|name| format!("{section}.{name}")).collect(),
-        None => all.as_table().into_iter().flat_map(|table| table.keys().cloned()).collect(),
+        Some((section, table)) => names(section, table),
+        None => top().map(|(name, _)| name.clone()).collect(),
     };
-    EditError::Unknown { key: key.to_owned(), known }
+    let everywhere = top().filter_map(|(name, value)| Some(names(name, value.as_table()?))).flatten().chain(known.clone());
+    let near = nearest(key, &known).or(nearest(key, &everywhere.collect::<Vec<_>>())).map(str::to_owned);
+    EditError::Unknown { key: key.to_owned(), known, near }
 }
 
 #[cfg(test)]
@@ -231,6 +244,9 @@ mod tests {
         assert_eq!(set("", "search.profile", "text").unwrap(), "[search]\nprofile = \"text\"\n");
         assert_eq!(set("", "privacy.exclude_paths", "[\"*.pem\"]").unwrap(), "[privacy]\nexclude_paths = [\"*.pem\"]\n");
         assert_eq!(unset(text, "projections.folder").unwrap(), None);
+        assert!(matches!(unset(text, "nosuch").unwrap_err(), EditError::Unknown { .. }));
+        let near = unset(text, "contxt.budget").unwrap_err();
+        assert_eq!(near.hint(), "did you mean context.budget? `throughline config show` prints every setting");
     }
 
     #[test]

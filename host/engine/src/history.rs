@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::git::git;
 use crate::import::{Importer, Line};
+use crate::memory::RequestError;
 use crate::runtime::Runtime;
 use revert::Revert;
 use throughline_model::project::Project;
@@ -145,7 +146,11 @@ fn head(root: &Path) -> Result<String> {
         git(root).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).output().context("git cannot be run")?;
     let head = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() || !is_id(&head) {
-        bail!("{} is no git repository with commits", root.display());
+        return Err(RequestError::new(
+            format!("{} is no git repository with commits", root.display()),
+            "run it in a repository, or name one with `--project DIR`",
+        )
+        .into());
     }
     Ok(head)
 }

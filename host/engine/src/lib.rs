@@ -45,6 +45,7 @@ pub mod redaction;
 pub mod reindex;
 pub mod runtime;
 pub mod search;
+pub mod storing;
 pub mod targets;
 pub mod team;
 mod text;

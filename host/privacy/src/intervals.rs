@@ -128,7 +128,12 @@ impl Intervals {
 
     /// Whether the session or its project is paused now.
     pub fn is_paused(&self, project: &str, session: &str) -> bool {
-        self.paused().any(|interval| interval.applies_to(project, session))
+        self.pause_of(project, session).is_some()
+    }
+
+    /// Returns a pause that applies to the session or its project now.
+    pub fn pause_of(&self, project: &str, session: &str) -> Option<&Interval> {
+        self.paused().find(|interval| interval.applies_to(project, session))
     }
 
     /// Whether an interval of the project or session contains this time. `sessions` are all identifiers of the session.

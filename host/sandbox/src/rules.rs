@@ -96,6 +96,18 @@ pub fn read(file: &Path) -> Result<Vec<String>, Invalid> {
     Ok(texts)
 }
 
+/// Checks that a file of rules, and each that it extends, can be read and is TOML. What is wrong with a single rule is
+/// reported by the redactor, which goes on with the others.
+pub fn check(file: &Path) -> Result<(), Invalid> {
+    for text in read(file)? {
+        text.parse::<toml::Table>().map_err(|error| {
+            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
+            Invalid::from(format!("line {line} is not valid TOML: {}", error.message())).at(file.display())
+        })?;
+    }
+    Ok(())
+}
+
 /// Returns `extend.path`. Keys are not case-sensitive, as in gitleaks. Invalid TOML extends nothing; the redactor
 /// reports what is wrong with it.
 fn extended(text: &str) -> Option<String> {
@@ -135,6 +147,20 @@ mod tests {
         let forced = completed(settings, &sources);
         assert_eq!((&forced[RULES_KEY], &forced[ADDED_RULES_KEY]), (&json!(["managed"]), &json!([""])));
         assert_eq!(forced["redaction-optional-rules"], json!(["email-address"]));
+    }
+
+    #[test]
+    fn rules_that_no_redactor_could_use_are_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("rules.toml");
+        assert!(check(&file).unwrap_err().to_string().contains("rules.toml"), "it is missing");
+        fs::write(&file, "title = 'x'\n[[rules]\n").unwrap();
+        let error = check(&file).unwrap_err().to_string();
+        assert!(error.contains("rules.toml: line 2 is not valid TOML: ") && !error.contains('\n'), "{error}");
+        fs::write(&file, "[[rules]]\nid = 'one'\nregex = '(broken'\n").unwrap();
+        assert!(check(&file).is_ok(), "one bad rule leaves the others");
+        fs::write(&file, "[extend]\npath = 'gone.toml'\n").unwrap();
+        assert!(check(&file).unwrap_err().to_string().contains("gone.toml"));
     }
 
     #[test]

@@ -10,12 +10,12 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
-use super::forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
+use super::forgotten::{Fate, Forgotten, ForgottenSession, KeptFile, MAX_LISTED};
 use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
-use super::{digests, embedding_queue, events, kept, reindex, replies, sharing, team, tombstones};
+use super::{digests, embedding_queue, events, kept, marks, reindex, replies, sharing, team, tombstones};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
@@ -191,8 +191,7 @@ fn strings(tx: &Connection, sql: &str, params: impl rusqlite::Params) -> rusqlit
 }
 
 fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<Forgotten> {
-    let mut forgotten = ForgetCounts::default();
-    let mut listed = Vec::new();
+    let mut forgotten = Forgotten::default();
     let Selection { project, session, before, words } = selection;
     let before = before.map(time);
     let rows: Vec<(i64, String, String)> = tx
@@ -228,18 +227,22 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
             recount(tx, rowid)?;
             continue;
         }
-        list(tx, rowid, &mut listed)?;
+        list(tx, rowid, &mut forgotten.memories)?;
+        if marks::of(tx, rowid)?.pinned_at.is_some() {
+            forgotten.pinned.push(id);
+        }
         digests::add_tombstone(tx, rowid, now)?;
         forget_in_notes(tx, rowid)?;
         remove(tx, rowid)?;
-        forgotten.memories += 1;
+        forgotten.counts.memories += 1;
     }
     if words.is_empty() {
         forget_sessions(tx, selection, &mut forgotten)?;
     } else {
         forget_words(tx, selection, now, &mut forgotten)?;
     }
-    Ok(Forgotten { counts: forgotten, memories: listed, kept: None })
+    forgotten.notes.truncate(MAX_LISTED);
+    Ok(forgotten)
 }
 
 /// Adds a memory to the list of deletions, unless the list is full.
@@ -256,7 +259,21 @@ pub(super) fn list(tx: &Connection, rowid: i64, listed: &mut Vec<Memory>) -> rus
     Ok(())
 }
 
-fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut ForgetCounts) -> rusqlite::Result<()> {
+/// Returns what a session was about.
+fn session_title(tx: &Connection, session: &str) -> rusqlite::Result<String> {
+    let (summary, notes): (String, Option<String>) = tx
+        .prepare_cached(
+            "SELECT h.summary, c.notes FROM session_history h LEFT JOIN session_context c USING (session_id) WHERE h.session_id = ?1",
+        )?
+        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?
+        .unwrap_or_default();
+    let notes: SessionNotes = notes.as_deref().map(from_json_or_default).unwrap_or_default();
+    let texts = [notes.current_objective, notes.original_request, summary];
+    Ok(texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default())
+}
+
+fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
     let Selection { project, session, before, .. } = selection;
     let before = before.map(time);
     let mut sessions = strings(
@@ -265,7 +282,10 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forge
            AND (?3 IS NULL OR COALESCE(ended_at, started_at, 0) < ?3)",
         params![project, session, before],
     )?;
-    forgotten.sessions += sessions.len() as u64;
+    forgotten.counts.sessions += sessions.len() as u64;
+    for id in sessions.iter().take(MAX_LISTED) {
+        forgotten.sessions.push(ForgottenSession { id: id.clone(), title: session_title(tx, id)? });
+    }
     // A session may have nothing stored but a state.
     sessions.extend(session.iter().filter(|_| project.is_none() && before.is_none()).cloned());
     for session in &sessions {
@@ -277,7 +297,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forge
         "DELETE FROM events WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
         params![project, session, before],
     )?;
-    forgotten.events += events as u64;
+    forgotten.counts.events += events as u64;
     // Delete failures that no event reports any more.
     tx.execute(
         "DELETE FROM failures WHERE (?1 IS NULL OR project_id = ?1)
@@ -300,7 +320,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forge
     Ok(())
 }
 
-fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mut ForgetCounts) -> rusqlite::Result<()> {
+fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
     let sessions: Vec<(String, String, String, String, String, Option<String>)> = tx
         .prepare(
             "SELECT h.session_id, h.project_id, h.summary, h.topics, h.files_modified, c.notes
@@ -318,6 +338,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
             let holds = selection.holds(text);
             if holds {
                 gone.push(note_hash(text));
+                forgotten.notes.push(text.to_owned());
             }
             holds
         };
@@ -337,7 +358,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
             )?;
             if selection.holds(&state) {
                 tx.execute("DELETE FROM extractor_states WHERE session_id = ?1 AND policy = ?2", [&session, &policy])?;
-                forgotten.notes += 1;
+                forgotten.counts.notes += 1;
             }
         }
         for key in strings(tx, "SELECT key FROM sightings WHERE session_id = ?1", [&session])? {
@@ -352,7 +373,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         if gone.is_empty() {
             continue;
         }
-        forgotten.notes += gone.len() as u64;
+        forgotten.counts.notes += gone.len() as u64;
         for hash in gone {
             tx.execute(
                 "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at) VALUES (?1, ?2, ?3)",
@@ -365,7 +386,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         )?;
         tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&kept)])?;
     }
-    forgotten.events += delete_where(
+    forgotten.counts.events += delete_where(
         tx,
         selection,
         "SELECT event_id, payload_json FROM events
@@ -383,7 +404,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         |_| Ok(()),
     )?;
     // A text in a team's outbox may say what its memory does not.
-    forgotten.notes += team::forget_in_outbox(tx, selection.project.as_deref(), |text| selection.holds(text))?;
+    forgotten.counts.notes += team::forget_in_outbox(tx, selection.project.as_deref(), |text| selection.holds(text))?;
     Ok(())
 }
 

@@ -81,8 +81,10 @@ impl StoreError {
             Self::Missing(_) => "run `throughline install`, or `throughline ingest` to read existing sessions".into(),
             Self::Newer { .. } => "upgrade this program, or point THROUGHLINE_HOME at another folder".into(),
             Self::Older(_) => "wait until the upgrade is done; nothing was lost".into(),
-            Self::Damaged(path, _) => {
-                format!("move {} away, then run `throughline ingest` to rebuild it from the transcripts", path.display())
+            Self::Damaged(..) => {
+                "`throughline verify --repair` salvages what can be read, fills gaps from the automatic copy \
+                                  and the transcripts, and keeps the damaged database"
+                    .into()
             }
             Self::Locked(_) => "wait for the other process, or stop it; nothing was lost".into(),
             Self::ReadOnly(path, _) => format!("check the owner and mode of {}", path.display()),

@@ -28,8 +28,24 @@ pub struct Forgotten {
     pub counts: ForgetCounts,
     /// The memories, newest first, at most [`MAX_LISTED`].
     pub memories: Vec<Memory>,
+    /// The identifiers of those memories that were pinned.
+    pub pinned: Vec<String>,
+    /// The sessions, at most [`MAX_LISTED`].
+    pub sessions: Vec<ForgottenSession>,
+    /// The texts that were removed from notes and summaries of sessions that stay, at most [`MAX_LISTED`]. States of policies
+    /// are only counted, because they are not for people.
+    pub notes: Vec<String>,
     /// The file that keeps what was deleted.
     pub kept: Option<PathBuf>,
+}
+
+/// A session that was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForgottenSession {
+    /// Its identifier.
+    pub id: String,
+    /// What it was about: its objective, else its first request, else its summary. Empty if nothing is known.
+    pub title: String,
 }
 
 /// What becomes of the rows that a deletion selects.

@@ -153,7 +153,7 @@ pub use events::{
 };
 pub use failures::Failure;
 pub use file_anchors::{FileAnchor, FileKey, file_key};
-pub use forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
+pub use forgotten::{Fate, ForgetCounts, Forgotten, ForgottenSession, KeptFile, MAX_LISTED};
 pub use import::{EXTERNAL_ID, Import, ImportedLink};
 pub use kept::{BroughtBack, Kept, kept_id, kept_in};
 pub use marking::{MAX_PINNED, MarkChange, PinOutcome, PinnedMemory, WrongReason};

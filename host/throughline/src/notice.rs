@@ -24,6 +24,16 @@ pub(crate) fn of_last_good_config(fault: &ConfigError) -> String {
     format!("Throughline: {}; the last good configuration is in force", config_fault(&fault.to_string()))
 }
 
+/// Says at the start of a session that redaction rules cannot be read, and that sessions are stored without them.
+pub(crate) fn of_unreadable_rules(what: &str) -> String {
+    format!("Throughline: {}; `throughline doctor` says what to do", rules_fault(what))
+}
+
+/// Says what it means that redaction rules cannot be read.
+pub(crate) fn rules_fault(what: &str) -> String {
+    format!("{what}; sessions are stored without these rules")
+}
+
 /// Says at the start of a session why nothing can be remembered.
 pub(crate) fn of_failed_start(error: &RuntimeError) -> String {
     let why = match error {
@@ -41,11 +51,13 @@ pub(crate) fn config_fault(fault: &str) -> String {
         let rest = &fault[fault.find(before)? + before.len()..];
         rest.find(after).map(|end| rest[..end].to_owned())
     };
-    let line = between("at line ", ',').map_or_else(String::new, |line| format!(" line {line}"));
+    let is_number = |line: &String| line.bytes().all(|byte| byte.is_ascii_digit());
+    let line = between("line ", ':').filter(is_number).map_or_else(String::new, |line| format!(" line {line}"));
     let is_key = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    match between("unknown field `", '`').filter(is_key) {
-        Some(name) => format!("config.toml{line}: unknown key {name}"),
-        None => format!("config.toml{line} cannot be used"),
+    match (between("unknown key `", '`').filter(is_key), between(" is not obeyed: ", ';')) {
+        (Some(name), _) => format!("config.toml{line}: unknown key {name}"),
+        (None, Some(why)) => format!("config.toml cannot be used: {why}"),
+        (None, None) => format!("config.toml{line} cannot be used"),
     }
 }
 
@@ -69,6 +81,8 @@ mod tests {
         let fault = |text: &str| config_fault(&Config::parse(text).unwrap_err().to_string());
         assert_eq!(fault("[context]\n\nbugdet = 1\n"), "config.toml line 3: unknown key bugdet");
         assert_eq!(fault("[context]\nbudget = \"hunter2\"\n"), "config.toml line 2 cannot be used");
+        let open = ConfigError::Untrusted { path: "/c/config.toml".into(), why: "other users may write to it" };
+        assert_eq!(config_fault(&open.to_string()), "config.toml cannot be used: other users may write to it");
         assert!(fault("[context]\nbudget = 1\n").starts_with("config.toml cannot be used"));
     }
 }

@@ -128,7 +128,7 @@ fn somebody_names_a_project_as_an_agent_on_windows_does() {
 fn what_somebody_types_wrong_is_named_in_plain_words() {
     let home = Home::new();
     let project = home.project("shop");
-    drop(run_in(&home, &project, &["memory", "save", "Deploy from the branch main"]).success());
+    drop(run_in(&home, &project, &["memory", "save", "--type", "decision", "Deploy from the branch main"]).success());
     std::fs::write(project.join("notes.txt"), "no JSON\n").expect("write");
     let long = "가나다라 ".repeat(8_000);
     for (arguments, code, told) in [
@@ -150,6 +150,17 @@ fn what_somebody_types_wrong_is_named_in_plain_words() {
         (&["redact", "."], 1, "it is a folder"),
         (&["policy", "build", "."], 1, "policy.toml"),
         (&["restore", "notes.txt"], 1, "it is not a database"),
+        (&["memory", "forget"], 2, "`throughline memory forget --match 'some words'` shows"),
+        (&["memory", "forget", "--before", "gestern"], 1, "how long ago: 12h, 7d, 2w"),
+        (&["memory", "forget", "--before", "7d"], 0, "nothing was found"),
+        (&["why", "main"], 2, "throughline memory show"),
+        (&["ingest", "."], 0, "there is no .jsonl file in ."),
+        (&["config", "get", "contxt.budget"], 1, "did you mean context.budget?"),
+        (&["config", "unset", "nosuch"], 1, "there is no setting nosuch"),
+        (&["config", "unset", "context.budget"], 0, "does not set it"),
+        (&["policy", "inspect", "default"], 1, "the built-in policy"),
+        (&["policy", "list"], 0, "default is the built-in policy"),
+        (&["context"], 0, "Deploy from the branch main"),
     ] {
         let run = run_in(&home, &project, arguments);
         let shown: Vec<String> = arguments.iter().map(|word| word.chars().take(20).collect()).collect();
@@ -158,6 +169,8 @@ fn what_somebody_types_wrong_is_named_in_plain_words() {
         assert!(!run.stderr.contains("panicked") && !run.stderr.contains("invalid digit"), "{shown:?}: {}", run.stderr);
     }
     assert!(home.remembers("Deploy from the branch main"));
+    let run = run_in(&home, home.path(), &["ingest", "--git"]).failure_with_hint();
+    assert!(run.stderr.contains("run it in a repository, or name one with `--project DIR`"), "{run:#?}");
 }
 
 /// The types that the skill tells the agent to use.

@@ -405,7 +405,9 @@ fn an_empty_result_names_the_project_and_where_there_is_something() {
     let run = in_folder(&empty, &["memory", "list"]).success();
     assert!(run.stderr.starts_with("no such memories in empty ("), "{run:#?}");
     assert!(
-        run.stderr.contains("hint: nothing is remembered of this project yet; shop has 1 memory: use `--project shop`"),
+        run.stderr.contains(
+            "hint: nothing is remembered of this project yet; shop (~/work/shop) has 1 memory: use `--project shop`"
+        ),
         "{run:#?}"
     );
     let run = in_folder(&shop, &["failures", "--open"]).success();

@@ -107,7 +107,8 @@ fn somebody_forgets_by_mistake_and_brings_it_back() {
     assert_eq!((mode(&files[0]), mode(files[0].parent().expect("a folder"))), (0o600, 0o700));
     let found = run(&home, &billing, &["search", "aardvark", "--all-projects", "--json"]).success();
     assert!(!found.stdout.contains("aardvark"), "{found:#?}");
-    drop(home.run(["ingest"]).success());
+    let again = home.run(["ingest"]).success();
+    assert!(again.stderr.contains("were skipped") && again.stderr.contains("`throughline memory unforget`"), "{again:#?}");
     assert!(!home.remembers("aardvark"), "reading again does not bring it back");
     // Memories that were learned in the meantime stay.
     tell(&home, &billing, &session_id(5), "okapi");
@@ -146,6 +147,66 @@ fn somebody_deletes_the_wrong_memory_and_brings_it_back() {
     assert_eq!(home.memories_of(&billing).len(), all.len() - 1);
     drop(run(&home, &billing, &["memory", "unforget", "--last"]).success());
     assert_eq!(home.memories_of(&billing), all);
+}
+
+#[test]
+fn the_beginning_of_an_identifier_deletes_no_memory_of_another_project() {
+    let (home, billing, shop) = lived_in();
+    let id = home.memories_of(&shop)[0]["id"].as_str().expect("an id").to_owned();
+    drop(run(&home, &shop, &["memory", "pin", &id]).success());
+    let all = home.memories().len();
+    let refused = run(&home, &billing, &["memory", "delete", &id[..8]]).failure_with_hint();
+    assert!(refused.stderr.contains("another project, shop") && refused.stderr.contains("`--project shop`"), "{refused:#?}");
+    assert_eq!(home.memories().len(), all);
+    for scope in [&["--project", "shop"][..], &["--all-projects"]] {
+        let shown = run(&home, &billing, &[&["memory", "delete", "--dry-run", &id[..8]], scope].concat()).success();
+        assert!(shown.stdout.contains("would delete 1 memory") && shown.stdout.contains("(pinned)"), "{shown:#?}");
+    }
+    drop(run(&home, &billing, &["memory", "delete", &id]).success());
+    assert_eq!(home.memories().len(), all - 1);
+}
+
+#[test]
+fn one_deletion_is_erased_and_the_others_can_still_be_brought_back() {
+    let (home, billing, shop) = lived_in();
+    drop(run(&home, &billing, &["memory", "forget", "--match", "aardvark", "--yes"]).success());
+    let gone = run(&home, &shop, &["memory", "forget", "--match", "wombat", "--yes"]).success();
+    let said = gone.stderr.split('`').find(|text| text.contains("forget --now")).expect("a command").to_owned();
+    let words: Vec<&str> = said.split(' ').skip(1).collect();
+    assert!(words.len() == 5 && words.last() == Some(&"--yes"), "{said}");
+    drop(run(&home, &shop, &["memory", "forget", "--now", "12345", "--yes"]).failure_with_hint());
+    drop(run(&home, &shop, &words[..4]).success());
+    assert_eq!(home.holding("wombat").len(), 1, "it was only shown");
+    let erased = run(&home, &shop, &words).success();
+    assert!(erased.stdout.contains("erased 1 deletion"), "{erased:#?}");
+    assert!(home.holding("wombat").is_empty() && home.holding("aardvark").len() == 1);
+    let listed = run(&home, &shop, &["memory", "unforget"]).success();
+    assert!(listed.stderr.contains("`throughline memory unforget "), "{listed:#?}");
+    drop(run(&home, &billing, &["memory", "unforget", "--last"]).success());
+    assert!(home.remembers("aardvark"));
+}
+
+#[test]
+fn what_would_be_forgotten_is_listed_by_title_and_with_the_place_that_matched() {
+    let home = Home::new();
+    let billing = home.project("billing");
+    drop(
+        run(
+            &home,
+            &billing,
+            &["memory", "save", "--title", "Implement the plan", "First the parser, then cloudMode is set"],
+        )
+        .success(),
+    );
+    let mut session = Session::new(&home, &billing, &session_id(1));
+    session.transcript.user("Set up the CloudMode of the ledger").answer("The ledger has it now.");
+    session.stop("The ledger has it now.");
+    session.end();
+    let shown = run(&home, &billing, &["memory", "forget", "--match", "cloud"]).success();
+    assert!(shown.stdout.contains("the parser, then cloudMode is set"), "{shown:#?}");
+    assert!(shown.stdout.contains("of another session's notes  Set up the CloudMode"), "{shown:#?}");
+    let shown = run(&home, &billing, &["memory", "forget", "--session", &session_id(1)]).success();
+    assert!(shown.stdout.contains("session  Set up the CloudMode of the ledger"), "{shown:#?}");
 }
 
 #[test]

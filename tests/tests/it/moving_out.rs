@@ -321,7 +321,9 @@ fn a_restore_brings_back_what_there_was_and_keeps_what_there_is() {
     import(&home, &lessons(30..50));
 
     // Nobody to ask.
-    drop(home.run(["restore".as_ref(), file.as_os_str()]).failure_with_hint());
+    let asked = home.run(["restore".as_ref(), file.as_os_str()]).failure_with_hint();
+    let (has, replaced) = ("has 30 memories and ", "it would replace everything that is stored now: 50 memories and ");
+    assert!(asked.stderr.contains(has) && asked.stderr.contains(replaced), "{asked:#?}");
     assert_eq!(count(&home.database()), 50);
     let report = home.json([OsStr::new("restore"), "--yes".as_ref(), "--json".as_ref(), file.as_os_str()]);
     assert_eq!(report["memories"], 30);

@@ -150,7 +150,7 @@ fn status_says_what_was_stored_and_told_and_which_hooks_ran() {
 
     said(&home, &project, &["pause"], "");
     let (text, code) = said(&home, &project, &["status"], "");
-    assert!(text.starts_with("off: paused until `throughline resume` (billing ("), "{text}");
+    assert!(text.starts_with("off: paused until `throughline resume` (~/work/billing)"), "{text}");
     assert_eq!(code, Some(1));
 }
 
@@ -177,7 +177,7 @@ fn status_says_whether_hooks_are_registered() {
     };
     // Hooks have run, and nothing says that they will again.
     let never = status();
-    assert!(never.stdout.starts_with("off: no agent's settings register a hook (billing ("), "{never:#?}");
+    assert!(never.stdout.starts_with("off: no agent's settings register a hook (~/work/billing)"), "{never:#?}");
     assert!(never.code == Some(1) && never.stderr.contains("hint: `throughline install` registers"), "{never:#?}");
 
     drop(home.run(["install"]).success());

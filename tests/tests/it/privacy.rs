@@ -353,3 +353,94 @@ fn a_teams_rules_and_those_that_they_extend_are_in_force_everywhere() {
     assert!(home.remembers("badge=[redacted:badge#"));
     assert_nowhere(&home, "wombat7");
 }
+
+/// The commands that store something, each with a text of its own.
+const STORING: [&[&str]; 5] = [
+    &["memory", "save", "The okapi linter is used"],
+    &["note", "add", "--type", "decision", "--title", "Use the okapi linter", "The okapi linter is used"],
+    &["ingest"],
+    &["ingest", "--git"],
+    &["import", "okapi.jsonl"],
+];
+
+/// Runs every command that stores in the project and checks that each refuses, with these words, and creates nothing.
+#[track_caller]
+fn assert_refused(home: &Home, project: &Path, said: &str) {
+    let before = home.files().len();
+    for command in STORING {
+        let run = tests::home::run_in(home, project, command).failure_with_hint();
+        assert!(run.stderr.contains(said) && run.stderr.contains("nothing is stored"), "{command:?}: {run:#?}");
+    }
+    assert_eq!(home.files().len(), before, "a file was made");
+}
+
+#[test]
+fn memory_that_is_turned_off_stores_nothing_and_still_shows_and_deletes() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.transcript.user("Always run the aardvark linter").answer("The aardvark linter it is");
+    session.stop("The aardvark linter it is");
+    session.end();
+    home.rest();
+    std::fs::write(project.join("okapi.jsonl"), "{\"content\": \"The okapi linter is used\"}\n").expect("the file");
+    configure(&home, "enabled = false\n");
+    assert_refused(&home, &project, "`enabled = false`");
+    let hint = tests::home::run_in(&home, &project, &["memory", "save", "okapi"]).stderr;
+    assert!(hint.contains("`throughline config set enabled true`"), "{hint}");
+    assert_nowhere(&home, "okapi linter is used\n");
+
+    for command in [
+        &["memory", "list"][..],
+        &["ingest", "--dry-run"],
+        &["export"],
+        &["memory", "forget", "--match", "aardvark", "--yes"],
+    ] {
+        drop(tests::home::run_in(&home, &project, command).success());
+    }
+    assert!(!home.remembers("aardvark"));
+    drop(tests::home::run_in(&home, &project, &["config", "set", "enabled", "true"]).success());
+    drop(tests::home::run_in(&home, &project, &["memory", "save", "The okapi linter is used"]).success());
+}
+
+#[test]
+fn rules_that_cannot_be_read_are_said_everywhere_and_commands_store_nothing() {
+    let home = Home::new();
+    let project = home.project("billing");
+    std::fs::write(project.join("okapi.jsonl"), "{\"content\": \"The okapi linter is used\"}\n").expect("the file");
+    let rules = home.work().join("rules.toml");
+    configure(&home, &format!("[redaction]\nrules = [{rules:?}]\n"));
+    assert_refused(&home, &project, "redaction rules cannot be read: ");
+
+    let mut session = Session::new(&home, &project, &session_id(1));
+    let said = session.start("startup").run.stdout;
+    assert!(said.contains("Throughline: redaction rules cannot be read: ") && said.contains("rules.toml"), "{said}");
+    // The session is not lost.
+    session.transcript.user("Always run the aardvark linter").answer("The aardvark linter it is");
+    session.stop("The aardvark linter it is");
+    session.end();
+    assert!(home.remembers("aardvark"));
+    drop(home.run(["install"]).success());
+    let status = tests::home::run_in(&home, &project, &["status"]);
+    assert!(status.stdout.contains("warning: redaction rules cannot be read: "), "{status:#?}");
+    let doctor = tests::home::run_in(&home, &project, &["doctor"]);
+    assert!(doctor.stdout.contains("then run `throughline scrub`"), "{doctor:#?}");
+
+    std::fs::write(&rules, "[[rules]]\nid = 'desk'\nregex = 'desk-(\\d+)'\n").expect("the file");
+    drop(tests::home::run_in(&home, &project, &["memory", "save", "The okapi linter is used"]).success());
+}
+
+#[test]
+fn a_refusal_names_the_pause_or_the_exclusion() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let save =
+        || tests::home::run_in(&home, &project, &["memory", "save", "The okapi linter is used"]).failure_with_hint().stderr;
+    drop(tests::home::run_in(&home, &project, &["pause"]).success());
+    let said = save();
+    assert!(said.contains("billing is paused") && said.contains("`throughline resume --project "), "{said}");
+    drop(tests::home::run_in(&home, &project, &["resume"]).success());
+    configure(&home, "[privacy]\nexclude_projects = [\"billing\"]\n");
+    let said = save();
+    assert!(said.contains("excluded by `privacy.exclude_projects`") && !said.contains("paused"), "{said}");
+}

@@ -335,6 +335,26 @@ fn the_disk_damages_the_middle_of_the_database_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_database_of_which_nothing_can_be_saved_is_said_to_be_lost() {
+    let home = Home::new();
+    drop(home.run(["memory", "save", "The otter eats fish"]).success());
+    home.rest();
+    for file in ["throughline.db-wal", "throughline.db-shm"] {
+        std::fs::remove_file(home.data().join(file)).ok();
+    }
+    std::fs::write(home.database(), b"no database").expect("write");
+    let hint = "`throughline verify --repair` salvages what can be read";
+    for command in [&["search", "otter"][..], &["memory", "save", "The otter swims"], &["verify"]] {
+        let run = home.run(command.iter().copied()).failure_with_hint();
+        assert!(run.stderr.contains(hint), "{command:?}: {run:#?}");
+    }
+    let run = home.run(["verify", "--repair"]).failure_with_hint();
+    assert!(run.stderr.contains("nothing could be saved: the new database is empty"), "{run:#?}");
+    assert!(!run.stdout.contains("no errors"), "{run:#?}");
+    drop(home.run(["verify"]).success());
+}
+
+#[test]
 fn without_a_copy_the_transcripts_fill_the_gaps() {
     let (home, _) = lived_in();
     let before = home.memories();

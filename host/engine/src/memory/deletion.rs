@@ -17,7 +17,8 @@ use throughline_model::project::Project;
 use throughline_platform::log;
 use throughline_platform::paths::WEEKLY_COPY;
 use throughline_privacy::intervals::{Interval, Intervals};
-use throughline_store::{Fate, ForgetCounts, KeptFile, Selection, Store, folded, kept_id};
+use throughline_search::query::Query;
+use throughline_store::{Fate, ForgetCounts, ForgottenSession, KeptFile, Selection, Store, folded, kept_id};
 
 /// How a deletion is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +57,64 @@ pub struct DeletedMemory {
     pub kind: String,
     /// Its title.
     pub title: String,
+    /// Whether a person pinned it.
+    pub pinned: bool,
+    /// The place in its text that matched the words; absent if the title has it, or if no words were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
 }
 
-impl From<&Memory> for DeletedMemory {
-    fn from(memory: &Memory) -> Self {
-        Self { id: memory.id.clone(), kind: memory.kind.clone(), title: memory.title.clone() }
+impl DeletedMemory {
+    fn of(memory: &Memory, words: &[String], is_pinned: bool) -> Self {
+        Self {
+            id: memory.id.clone(),
+            kind: memory.kind.clone(),
+            title: memory.title.clone(),
+            pinned: is_pinned,
+            matched: place_of_match(memory, words),
+        }
     }
+}
+
+/// A session that was forgotten, or would be.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeletedSession {
+    /// Its identifier.
+    pub id: String,
+    /// What it was about; empty if unknown.
+    pub title: String,
+}
+
+/// Returns the first place of a word that the title does not contain, with the text around it, in one line.
+fn place_of_match(memory: &Memory, words: &[String]) -> Option<String> {
+    /// How many characters are shown before the word, and from it on.
+    const BEFORE: usize = 20;
+    const FROM: usize = 60;
+    let title = folded(&memory.title);
+    let word = words.iter().find(|word| !title.contains(word.as_str()))?;
+    let attributes = memory.attributes.iter().map(|(_, value)| value);
+    let texts = std::iter::once(&memory.content).chain(&memory.keywords).chain(&memory.files).chain(attributes);
+    for text in texts {
+        // Each character is folded for itself, so that the place in the folded text is one in the text.
+        let chars: Vec<(char, String)> = text.chars().map(|c| (c, folded(c.encode_utf8(&mut [0; 4])))).collect();
+        let whole: String = chars.iter().map(|(_, folded)| folded.as_str()).collect();
+        let Some(at) = whole.find(word.as_str()) else { continue };
+        let mut passed = 0;
+        let start = chars
+            .iter()
+            .take_while(|(_, folded)| {
+                passed += folded.len();
+                passed <= at
+            })
+            .count();
+        let (from, to) = (start.saturating_sub(BEFORE), (start + FROM).min(chars.len()));
+        let shown: String = chars[from..to].iter().map(|(c, _)| *c).collect();
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (before, after) = (if from > 0 { "…" } else { "" }, if to < chars.len() { "…" } else { "" });
+        return Some(format!("{before}{shown}{after}"));
+    }
+    None
 }
 
 /// What was forgotten, or would be forgotten.
@@ -79,6 +132,10 @@ pub struct ForgetReport {
     pub project: Option<PathBuf>,
     /// The memories, newest first, at most 1,000.
     pub listed: Vec<DeletedMemory>,
+    /// The sessions, at most 1,000.
+    pub listed_sessions: Vec<DeletedSession>,
+    /// The texts that were removed from notes and summaries of other sessions, at most 1,000.
+    pub listed_notes: Vec<String>,
     /// How many earlier deletions can no longer be undone, because this one was final.
     pub erased: usize,
     /// The identifier for `throughline memory unforget`; null if it cannot be brought back.
@@ -143,13 +200,17 @@ pub fn forget(
         })?;
         erased = finish(runtime, store, &projects, deletion)?;
     }
+    let listed = |memory: &Memory| DeletedMemory::of(memory, &selection.words, forgotten.pinned.contains(&memory.id));
+    let session = |it: &ForgottenSession| DeletedSession { id: it.id.clone(), title: it.title.clone() };
     let root = |id: &String| projects.iter().find(|project| project.id == *id).map(|project| project.root.clone());
     Ok(ForgetReport {
         forgotten: forgotten.counts,
         log_lines,
         dry_run: !deletion.is_real(),
         project: selection.project.as_ref().and_then(root),
-        listed: forgotten.memories.iter().map(DeletedMemory::from).collect(),
+        listed: forgotten.memories.iter().map(listed).collect(),
+        listed_sessions: forgotten.sessions.iter().map(session).collect(),
+        listed_notes: forgotten.notes.clone(),
         erased,
         kept_until: forgotten.kept.is_some().then(|| format_timestamp(kept::kept_until(runtime.now))),
         undo: forgotten.kept.as_deref().map(kept_id),
@@ -162,6 +223,8 @@ pub fn forget(
 pub struct DeleteReport {
     /// The memories that existed, each once.
     pub memories: Vec<Memory>,
+    /// The same memories, for people.
+    pub listed: Vec<DeletedMemory>,
     /// The identifier for `throughline memory unforget`; none if it cannot be brought back.
     pub undo: Option<String>,
 }
@@ -172,11 +235,16 @@ pub fn delete(runtime: &Runtime, store: &mut Store, ids: &[String], deletion: De
     let projects = store.all_projects()?;
     let note = DeletionNote { what: format!("memory delete {}", ids.join(" ")), interval: None };
     let (folder, note) = (runtime.paths.forgotten(), serde_json::to_string(&note)?);
+    let names: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let marks = store.marks(&names)?;
+    let pinned: Vec<&str> =
+        names.into_iter().zip(marks).filter(|(_, marks)| marks.pinned_at.is_some()).map(|(id, _)| id).collect();
     let deleted = store.delete_memories(ids, runtime.now, deletion.fate(&folder, &note))?;
     if deletion.is_real() {
         finish(runtime, store, &projects, deletion)?;
     }
-    Ok(DeleteReport { undo: deleted.kept.as_deref().map(kept_id), memories: deleted.memories })
+    let listed = deleted.memories.iter().map(|it| DeletedMemory::of(it, &[], pinned.contains(&it.id.as_str()))).collect();
+    Ok(DeleteReport { undo: deleted.kept.as_deref().map(kept_id), memories: deleted.memories, listed })
 }
 
 /// Makes sure that nothing deleted remains in the database, in projections and, if the deletion is final, in the files
@@ -237,12 +305,15 @@ pub fn parse_words(query: &str) -> Result<Vec<String>, RequestError> {
     Ok(words)
 }
 
-/// Parses a day or a timestamp into milliseconds since the Unix epoch.
+/// Parses a moment as a query's `before:` has it, into milliseconds since the Unix epoch.
 pub fn parse_time(text: &str) -> Result<u64, RequestError> {
-    let zoned = |day: jiff::civil::Date| day.to_zoned(jiff::tz::TimeZone::system()).ok().map(|day| day.timestamp());
-    let at = text.parse::<jiff::Timestamp>().ok().or_else(|| text.parse::<jiff::civil::Date>().ok().and_then(zoned));
-    at.and_then(|at| u64::try_from(at.as_millisecond()).ok()).ok_or_else(|| {
-        RequestError::new(format!("{text:?} is not a date"), "use a form like 2026-01-31 or 2026-01-31T12:00:00Z")
+    let is_one_word = !text.contains(|c: char| c.is_whitespace() || c == '"');
+    let query = is_one_word.then(|| Query::parse(&format!("before:{text}"), &jiff::Zoned::now()));
+    query.and_then(|query| query.before).and_then(|at| u64::try_from(at).ok()).ok_or_else(|| {
+        RequestError::new(
+            format!("{text:?} is not a date"),
+            "use a form like 2026-01-31, 2026-01-31T12:00:00Z, `yesterday`, or how long ago: 12h, 7d, 2w",
+        )
     })
 }
 
@@ -251,10 +322,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_place_that_matched_is_shown_if_the_title_does_not_have_it() {
+        let memory = Memory {
+            title: "Implement the plan".into(),
+            content: format!("{} set\nCloudMode to ÖFFENTLICH {}", "x ".repeat(40), "y ".repeat(80)),
+            ..Memory::default()
+        };
+        let place = |words: &[&str]| place_of_match(&memory, &words.iter().map(|word| folded(word)).collect::<Vec<_>>());
+        assert_eq!(place(&["plan"]), None);
+        let shown = place(&["plan", "cloud"]).unwrap();
+        assert!(shown.starts_with("…x") && shown.contains("set CloudMode to ÖFFENTLICH") && shown.ends_with('…'), "{shown}");
+        assert!(place(&["öffentlich"]).unwrap().contains("ÖFFENTLICH"));
+        assert_eq!(place(&["nowhere"]), None);
+    }
+
+    #[test]
     fn words_of_a_query() {
         assert_eq!(parse_words("Alpha \"two Words\" b").unwrap(), ["alpha", "two words", "b"]);
         assert!(parse_words("a b").is_err() && parse_words("").is_err());
         assert!(parse_time("2026-01-31").is_ok() && parse_time("2026-01-31T00:00:00Z").is_ok());
-        assert!(parse_time("soon").is_err());
+        assert!(parse_time("7d").is_ok() && parse_time("yesterday").is_ok());
+        assert!(parse_time("soon").is_err() && parse_time("").is_err() && parse_time("7d x").is_err());
     }
 }

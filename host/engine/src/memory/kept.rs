@@ -51,6 +51,11 @@ pub fn delete_expired(runtime: &Runtime) -> Result<()> {
     files(runtime).filter(|(_, at)| kept_until(*at) <= runtime.now).try_for_each(|(path, _)| remove(&path))
 }
 
+/// Deletes the file of one deletion.
+pub fn delete(kept: &Kept) -> Result<()> {
+    remove(&kept.path)
+}
+
 /// Deletes all files. Returns how many there were.
 pub fn delete_all(runtime: &Runtime) -> Result<usize> {
     let all: Vec<_> = files(runtime).collect();

@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::{RequestError, supersession, types};
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
+use crate::storing;
 use crate::text::within_chars;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
@@ -76,20 +77,14 @@ pub struct SaveResult {
     pub length: usize,
 }
 
-/// Stores a memory in the project. Refuses if the request is invalid, if the project or session is paused or excluded,
+/// Stores a memory in the project. Refuses if the request is invalid, if nothing may be stored of the project or session,
 /// or if this exact text was deleted for good.
 pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &SaveRequest) -> Result<SaveResult> {
+    let session = request.session.as_deref().unwrap_or_default();
+    storing::check_project(runtime, project, session)?;
     let kind = kind(store, request)?;
     types::resolve_kinds(std::slice::from_ref(&kind), store, Some(project))?;
     check(request)?;
-    let session = request.session.as_deref().unwrap_or_default();
-    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, session) {
-        return Err(RequestError::new(
-            "nothing is remembered for this project or session: it is paused or excluded",
-            "`throughline resume` ends a pause; privacy.exclude_projects lists excluded projects",
-        )
-        .into());
-    }
     let length = request.text.trim().chars().count();
     let (source, said_by, importance) = match request.author {
         // A person thought it worth saving.

@@ -13,6 +13,7 @@ use super::{credentials, outbox};
 use crate::memory::{kept::DeletionNote, supersession};
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
+use crate::storing;
 use throughline_embedding::local;
 use throughline_model::redacted::Redacted;
 use throughline_platform::files;
@@ -60,6 +61,7 @@ pub struct SyncReport {
 
 /// Syncs once. A failure is recorded for `throughline doctor`.
 pub fn run(runtime: &Runtime, store: &mut Store) -> Result<SyncReport> {
+    storing::check(runtime)?;
     let url = invitation(runtime)?;
     let key = team_key(runtime)?;
     let lock = files::try_lock(&runtime.paths.data.join("team.lock"))?;

@@ -160,7 +160,13 @@ fn show(json: bool) -> Result<ExitCode, CommandError> {
     }
     let file = runtime.paths.config_file();
     let mut out = output::stdout();
-    writeln!(out, "# {}{}", file.display(), if file.exists() { "" } else { " (does not exist: these are the defaults)" })?;
+    let from = match (&runtime.config_fault, file.exists()) {
+        (Some(_), _) if runtime.paths.last_good_config().exists() => " (cannot be used: these are the last good settings)",
+        (Some(_), _) => " (cannot be used: these are the defaults)",
+        (None, true) => "",
+        (None, false) => " (does not exist: these are the defaults)",
+    };
+    writeln!(out, "# {}{from}", file.display())?;
     let text = config_edit::with_defaults(&runtime.config).map_err(CommandError::new)?;
     write!(out, "{}", output::clean(&text))?;
     out.flush()?;

@@ -27,7 +27,7 @@ use throughline_store::{Access, Store};
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Why the session starts
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value_t = Source::Startup)]
     source: Source,
     /// The session, or the beginning of its identifier; by default the last one of the project for compact, resume and fork, otherwise a new one
     #[arg(long, value_name = "ID")]
@@ -109,6 +109,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         output::json(&shown)?;
     } else {
         print(&shown)?;
+        if shown.text.is_none() {
+            writeln!(
+                anstream::stderr().lock(),
+                "hint: nothing is remembered of {} yet; `throughline projects` lists the projects that have memories",
+                scope::describe(&project, &runtime.paths.home)
+            )?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::error::CommandError;
 use super::output::{self, DIM};
+use throughline_engine::config::ConfigError;
 use throughline_engine::runtime::{Runtime, RuntimeError};
 use throughline_platform::namespace::InvalidNamespaceName;
 use throughline_platform::paths::{NAMESPACE, Paths, PathsError};
@@ -82,9 +83,12 @@ fn with_upgrade(runtime: Runtime) -> Runtime {
         // Ignore the error of a closed stderr: nobody is reading.
         let _ = writeln!(
             anstream::stderr().lock(),
-            "warning: the configuration is broken; {which} are in force: {}",
+            "warning: the configuration cannot be used; {which} are in force: {}",
             output::clean_line(&fault.to_string())
         );
+        if matches!(fault, ConfigError::Invalid { .. }) {
+            let _ = writeln!(anstream::stderr().lock(), "hint: `throughline config edit` opens the file");
+        }
     }
     runtime.for_command(|runtime| upgrade_database(&runtime.paths.database()))
 }

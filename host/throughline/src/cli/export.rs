@@ -57,9 +57,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let write = |out: &mut dyn Write| jsonl(&runtime, &store, project.as_deref(), out);
     let Some(file) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
         let mut out = BufWriter::new(io::stdout().lock());
-        write(&mut out)??;
+        let written = write(&mut out)??;
         runtime.finish();
         out.flush()?;
+        if written.memories + written.sessions == 0 {
+            scope::print_nothing_found(&runtime, &store, &arguments.scope, "nothing to export")?;
+        }
         return Ok(ExitCode::SUCCESS);
     };
     let file = scope::folder(Some(file))?;
@@ -91,6 +94,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         output::counted(written.sessions, "session", "sessions"),
         file.display()
     )?;
+    if written.memories + written.sessions == 0 {
+        scope::print_nothing_found(&runtime, &store, &arguments.scope, "nothing to export")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,9 +14,9 @@ use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store as store;
 
-/// Show recurring failures and what fixed them
+/// Show failures, the most frequent first, and what fixed them
 ///
-/// The most frequent failure comes first. Two failures count as the same if the same thing was tried and the errors
+/// The most frequent failure comes first; one that happened only once is listed too. Two failures count as the same if the same thing was tried and the errors
 /// differ only in paths, numbers and the like.
 #[derive(clap::Args)]
 pub(super) struct Arguments {

@@ -20,6 +20,7 @@ use throughline_engine::hooks::{self, Notice, Outcome, last_runs};
 use throughline_engine::model::MARK;
 use throughline_engine::plugin_options;
 use throughline_engine::runtime::{self, Runtime};
+use throughline_engine::storing;
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
 use throughline_platform::process;
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
             let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
             runtime.log.record(
                 Level::Error,
-                "the configuration is damaged; nothing is remembered until it is corrected",
+                "the configuration cannot be used; nothing is remembered until it is corrected",
                 error.to_string(),
             );
             say_off(&runtime.paths, arguments, &notice::of_failed_start(&error));
@@ -70,7 +71,11 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         }
     };
     if let Some(fault) = &runtime.config_fault {
-        runtime.log.record(Level::Error, "the configuration is damaged; the last good one is in force", fault.to_string());
+        runtime.log.record(
+            Level::Error,
+            "the configuration cannot be used; the last good one is in force",
+            fault.to_string(),
+        );
     }
     if plugin_event.is_some() {
         for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
@@ -136,15 +141,24 @@ fn print(answer: Option<&str>) {
 /// Adds to the answer what a person should know at the start of a session.
 fn with_notice(runtime: &Runtime, event: &Event, outcome: Outcome) -> Option<String> {
     let Outcome { answer, notice } = outcome;
-    let fault = runtime.config_fault.as_ref().filter(|_| matches!(event.moment, Moment::Start { .. }));
-    let is_warning = fault.is_some() || matches!(notice, Some(Notice::Failed(_) | Notice::Off(_)));
-    if !agent::shows_notice(event.agent, is_warning) {
+    let is_off = matches!(notice, Some(Notice::Failed(_) | Notice::Off(_)));
+    let fault = if matches!(event.moment, Moment::Start { .. }) { fault_at_start(runtime, is_off) } else { None };
+    if !agent::shows_notice(event.agent, fault.is_some() || is_off) {
         return answer;
     }
     match (fault, notice) {
-        (Some(fault), _) => agent::with_notice(answer.as_deref(), &notice::of_last_good_config(fault)),
+        (Some(fault), _) => agent::with_notice(answer.as_deref(), &fault),
         (None, Some(notice)) => agent::with_notice(answer.as_deref(), &notice::at_start(notice, runtime.now)),
         (None, None) => answer,
+    }
+}
+
+/// Returns the line about settings that cannot be used. Redaction rules do not matter while memory is off.
+fn fault_at_start(runtime: &Runtime, is_off: bool) -> Option<String> {
+    match &runtime.config_fault {
+        Some(fault) => Some(notice::of_last_good_config(fault)),
+        None if is_off => None,
+        None => storing::unreadable_rules(runtime).map(|what| notice::of_unreadable_rules(&what)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,9 @@ use throughline_engine::history;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::ingest::{self, FileReport, IngestPlan, IngestReport, PlannedFile, TranscriptSource};
 use throughline_engine::runtime::Runtime;
+use throughline_engine::storing;
 use throughline_engine::targets;
+use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::{Access, Store, StoreError};
 
@@ -67,10 +69,21 @@ pub(super) enum IngestOutput {
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
+    if !arguments.dry_run {
+        storing::check(&runtime)?;
+    }
     if arguments.git {
         return read_history(&runtime, arguments);
     }
     let (sources, failed) = find(&runtime, &arguments.paths)?;
+    if sources.is_empty() && failed.is_empty() {
+        let named: Vec<String> = arguments.paths.iter().map(|path| paths::display(path, &runtime.paths.home)).collect();
+        let place = if named.is_empty() { "the agents' folders".to_owned() } else { output::clean_line(&named.join(", ")) };
+        writeln!(
+            anstream::stderr().lock(),
+            "hint: there is no .jsonl file in {place}; without a path the agents' own folders are read"
+        )?;
+    }
     if arguments.dry_run {
         return plan(&runtime, &sources, failed, arguments.json);
     }
@@ -93,6 +106,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         output::json(&IngestOutput::Transcripts(report))?;
     } else {
         print(&runtime, &report, started.elapsed())?;
+        print_forgotten(&runtime, &report)?;
         print_projects(&runtime, &store, &report)?;
     }
     if !has_failed {
@@ -179,6 +193,7 @@ fn print_plan(runtime: &Runtime, plan: &IngestPlan) -> Result<(), CommandError> 
 
 fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let project = targets::find_project(runtime, arguments.project.as_deref())?;
+    storing::check_refusal(runtime, &project, "")?;
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let bar = output::progress_bar(None, "{spinner} {human_pos} commits {elapsed}");
     let outcome = history::ingest(runtime, &mut store, &project, |commits| bar.set_position(commits));
@@ -201,6 +216,27 @@ fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
     )?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says in how many transcripts lines were skipped because their session or project was forgotten.
+fn print_forgotten(runtime: &Runtime, report: &IngestReport) -> Result<(), CommandError> {
+    // What was forgotten has no beginning, unlike a pause.
+    let is_forgotten = |file: &&FileReport| {
+        let project = Project::discover(Path::new(&file.project));
+        runtime.intervals.is_excluded_at(&project.id, &[&file.session_id], 1)
+    };
+    let read = report.files.iter().filter(|file| file.lines > 0 && file.error.is_none() && !file.project.is_empty());
+    let skipped = read.filter(is_forgotten).count() as u64;
+    if skipped > 0 {
+        let transcripts = output::counted(skipped, "transcript", "transcripts");
+        let mut err = anstream::stderr().lock();
+        writeln!(err, "in {transcripts}, lines that were forgotten with `throughline memory forget` were skipped")?;
+        writeln!(
+            err,
+            "hint: `throughline memory unforget` lists what was forgotten within the last day, and brings it back"
+        )?;
+    }
+    Ok(())
 }
 
 /// The most projects that are listed.

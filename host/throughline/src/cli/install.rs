@@ -32,7 +32,8 @@ use throughline_store::Access;
 /// and the database and compiles the policies, so that the first session does not have to wait. Running the command again
 /// changes nothing, or updates the hooks if the program was moved; then the hooks of other agents are updated too.
 ///
-/// Antigravity CLI, Amp, Goose and Zed get the MCP server only: their sessions are not remembered.
+/// Antigravity CLI and Zed get the MCP server only: their sessions are not remembered. Goose is told nothing at the start of a
+/// session, because its hooks only report; its sessions are remembered.
 ///
 /// With `--plugin`, enables the built-in plugin for Claude Code instead: it has the same hooks, and also the MCP
 /// server, commands and a skill. If hooks are registered as well, the hooks of the plugin do nothing.

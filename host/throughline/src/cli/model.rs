@@ -21,6 +21,7 @@ use throughline_engine::model;
 use throughline_engine::model::caller::Outgoing;
 use throughline_engine::model::settings::Provider;
 use throughline_engine::runtime::Runtime;
+use throughline_engine::storing;
 use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_platform::paths;
@@ -154,6 +155,7 @@ fn subject(
 
 fn run_now(arguments: &RunArguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
+    storing::check(&runtime)?;
     let (mut store, project, session) = subject(&runtime, arguments.session.as_deref(), arguments.project.as_deref())?;
     let report =
         model::run_one(&runtime, &mut store, &project, &session, hooks::open_memories, Instant::now() + RUN_TIME, None);

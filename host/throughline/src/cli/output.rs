@@ -102,12 +102,15 @@ pub(super) fn leading_columns(width: Option<usize>, columns: &[usize]) -> usize 
     (1..=columns.len()).rev().find(fits).unwrap_or(1)
 }
 
-/// Cuts the text after a row's main text to the remaining width. Returns an empty text if only a few letters would fit.
-pub(super) fn fit_behind(text: &str, width: Option<usize>, taken: usize) -> String {
+/// Returns the path of a project as it is shown after a row's main text: the project's name alone if the path would take more
+/// than a quarter of the width, and an empty text if only a few letters would fit.
+pub(super) fn fit_behind(path: &str, width: Option<usize>, taken: usize) -> String {
     const MIN: usize = 8;
-    let Some(width) = width else { return text.to_owned() };
+    let Some(width) = width else { return path.to_owned() };
     let room = width.saturating_sub(taken + MIN_TEXT + 2);
-    if room < MIN { String::new() } else { fit(text, room) }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let shown = if columns(path) <= room.min(width / 4) { path } else { name };
+    if room < MIN { String::new() } else { fit(shown, room) }
 }
 
 /// Prints JSON. Control characters beyond ASCII are escaped: JSON allows them, and terminals may interpret them.
@@ -338,6 +341,8 @@ mod tests {
             let text = width - taken - if behind > 0 { behind + 2 } else { 0 };
             assert!(text >= MIN_TEXT.min(width - 14), "{width}");
         }
+        assert_eq!(fit_behind("/Users/somebody/work/otters", Some(80), 38), "otters");
+        assert_eq!(fit_behind("~/work/otters", Some(80), 38), "~/work/otters");
         let mut list = vec![1, 2, 3];
         assert!(!cut(&mut list, 3) && cut(&mut list, 2) && list == [1, 2]);
     }

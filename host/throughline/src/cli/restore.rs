@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 
@@ -13,7 +14,7 @@ use throughline_engine::backup::{self, BackupError, StagedBackup};
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::memory::deletion;
 use throughline_model::project::Project;
-use throughline_store::{Access, CopySummary};
+use throughline_store::{Access, CopySummary, Stats};
 
 /// Replace everything that is stored with a backup
 ///
@@ -56,12 +57,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
             Some(unusable) => CommandError::new(format!("cannot restore {shown}: {unusable}")).hint(unusable.hint()),
             None => error.into(),
         })?;
-    let before = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
-        Ok(store) => store.all_projects().unwrap_or_default(),
-        Err(_) => Vec::new(),
-    };
-    if !arguments.yes && !confirm(&staged, arguments)? {
-        return Err(CommandError::new("nothing was restored").hint("use --yes to confirm"));
+    let current = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4).ok();
+    let before = current.as_ref().and_then(|store| store.all_projects().ok()).unwrap_or_default();
+    let replaced = current.as_ref().and_then(|store| store.stats(None).ok());
+    drop(current);
+    let exchange = exchange(&staged, arguments, replaced.as_ref());
+    if !arguments.yes && !confirm(&exchange)? {
+        return Err(CommandError::new(format!("nothing was restored: {exchange}"))
+            .hint("`--yes` restores it; the old database is kept in a file beside the new one"));
     }
     let restored = backup::restore(&runtime, &staged, arguments.with_deleted);
     let content = staged.content.clone();
@@ -89,19 +92,40 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says what is in the backup, and what it would replace.
+fn exchange(staged: &StagedBackup, arguments: &Arguments, replaced: Option<&Stats>) -> String {
+    let counts = |memories: u64, sessions: u64, projects: u64| {
+        format!(
+            "{} and {} of {}",
+            output::counted(memories, "memory", "memories"),
+            output::counted(sessions, "session", "sessions"),
+            output::counted(projects, "project", "projects"),
+        )
+    };
+    let content = &staged.content;
+    let changed = std::fs::metadata(&arguments.file).and_then(|meta| meta.modified()).ok();
+    let changed =
+        changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).and_then(|at| u64::try_from(at.as_millis()).ok());
+    let date = changed.map_or_else(String::new, |at| format!(" of {}", output::date(at)));
+    let old = replaced.map_or_else(
+        || "there is nothing that it would replace".to_owned(),
+        |old| {
+            format!("it would replace everything that is stored now: {}", counts(old.memories, old.sessions, old.projects))
+        },
+    );
+    format!(
+        "{}{date} has {}; {old}",
+        output::clean_line(&arguments.file.to_string_lossy()),
+        counts(content.memories, content.sessions, content.projects)
+    )
+}
+
 /// Asks for confirmation. Returns false if there is no terminal.
-fn confirm(staged: &StagedBackup, arguments: &Arguments) -> Result<bool, CommandError> {
+fn confirm(exchange: &str) -> Result<bool, CommandError> {
     if !io::stdin().is_terminal() {
         return Ok(false);
     }
-    let content = &staged.content;
-    write!(
-        io::stderr().lock(),
-        "replace everything that is stored with {} ({}, {})? [y/N] ",
-        arguments.file.display(),
-        output::counted(content.memories, "memory", "memories"),
-        output::counted(content.sessions, "session", "sessions"),
-    )?;
+    write!(io::stderr().lock(), "{exchange}\nrestore it? [y/N] ")?;
     io::stderr().flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

@@ -105,10 +105,22 @@ pub(super) fn print_nothing_found(runtime: &Runtime, store: &Store, scope: &Scop
             let root = &other.project.root;
             let name = root.file_name().filter(|_| root.is_absolute()).unwrap_or(root.as_os_str());
             let name = output::clean_line(&name.to_string_lossy());
+            let path = output::clean_line(&paths::display(root, &runtime.paths.home));
+            // A project of the same name can only be told apart by its path, and may be this one before it was moved.
+            let is_namesake = root.file_name() == project.root.file_name();
+            let typed = if is_namesake { &path } else { &name };
             writeln!(
                 err,
-                "hint: nothing is remembered of this project yet; {name} has {memories}: use `--project {name}` or `--all-projects`"
+                "hint: nothing is remembered of this project yet; {name} ({path}) has {memories}: use `--project {typed}` or \
+                 `--all-projects`"
             )?;
+            if is_namesake {
+                writeln!(
+                    err,
+                    "hint: if it was moved here, take its memories along: `throughline export --project {path} -o {name}.jsonl`, \
+                     then `throughline import {name}.jsonl --project .`"
+                )?;
+            }
         }
         Some(_) => writeln!(err, "hint: `--all-projects` looks in the others too")?,
         None if is_empty => writeln!(

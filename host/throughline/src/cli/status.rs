@@ -17,14 +17,16 @@ use throughline_agents::settings::agents;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::hooks::last_runs::{self, LastRun};
 use throughline_engine::runtime::{self, Runtime};
+use throughline_engine::storing;
 use throughline_engine::targets;
 use throughline_model::project::Project;
+use throughline_platform::paths;
 use throughline_store::{Access, MemoryFilter, StoreError};
 
 /// The most bytes that an agent says to its status line.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 
-/// Say in three lines whether memory works
+/// Say in a few lines whether memory works
 ///
 /// Says whether memory is on for this project, what was stored and told last, and when each hook ran last. Memory is off
 /// if it is paused, if the configuration says so, or if no agent's settings register the hooks. The exit code is then 1. `throughline doctor` checks everything and says how to repair it.
@@ -133,8 +135,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         let folders = [Some(project.root.clone()), scope::folder(None).ok().filter(|_| arguments.project.is_none())];
         let missing = folders.iter().flatten().map(|folder| doctor::missing_hooks(&runtime.paths, folder));
         if let Some(why) = missing.reduce(Option::and).flatten() {
+            hint = Some(doctor::missing_hooks_hint(&why));
             (status.on, status.why) = (false, Some(why));
-            hint = Some("`throughline install` registers the hooks, and `throughline doctor` checks them");
         } else if status.agents.is_empty() {
             hint = Some("the hooks are registered, and none has run yet: start a session");
         }
@@ -202,6 +204,9 @@ impl MemoryStatus {
             // Nothing was remembered yet.
             Ok(()) | Err(StoreError::Missing(_)) => {}
             Err(error) => (status.on, status.why) = (false, Some(error.to_string())),
+        }
+        if let Some(what) = storing::unreadable_rules(runtime) {
+            status.why = Some(notice::rules_fault(&what));
         }
         if let Some(fault) = &runtime.config_fault {
             status.on &= runtime.paths.last_good_config().exists();
@@ -288,7 +293,9 @@ fn print(runtime: &Runtime, project: &Project, status: &MemoryStatus, hint: Opti
             writeln!(out, "{RED}warning{RED:#}: {why}")?;
         }
     } else {
-        writeln!(out, "{RED}off{RED:#}: {} ({name})", why.unwrap_or_default())?;
+        // The path alone, because the name of the project would stand in brackets with its path in brackets.
+        let path = output::clean_line(&paths::display(&project.root, &runtime.paths.home));
+        writeln!(out, "{RED}off{RED:#}: {} ({path})", why.unwrap_or_default())?;
     }
     output::write_hanging(&mut out, "", 0, &last_things(status, runtime.now))?;
     for runs in &status.agents {

@@ -83,6 +83,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("version", &["--version"]),
     ("viewer", &["view"]),
     ("web", &["view"]),
+    ("why", &["memory show", "search"]),
     ("write", &["memory save", "note add"]),
 ];
 

@@ -49,7 +49,7 @@ pub(super) struct Verified<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<&'a [StoreFault]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    salvaged: Option<Salvaged>,
+    salvaged: Option<&'a Salvaged>,
 }
 
 /// What `--repair` did with a database whose pages are damaged.
@@ -169,13 +169,23 @@ fn salvage(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Command
             outside: left.outside,
             kept: Some(salvaged.kept.clone()),
             left: Some(&left.faults),
-            salvaged: Some(salvaged),
+            salvaged: Some(&salvaged),
         })?;
     } else {
         print_salvaged(&salvaged)?;
+    }
+    if is_empty(&salvaged) {
+        return Err(CommandError::new("nothing could be saved: the new database is empty").hint(BACKUP_HINT));
+    }
+    if !arguments.json {
         print(&left, None, true)?;
     }
     result(&left, true)
+}
+
+/// Whether nothing came out of the damaged database, the copy or the transcripts.
+fn is_empty(salvaged: &Salvaged) -> bool {
+    salvaged.new_memories == 0 && salvaged.tables.iter().all(|table| table.read + table.from_copy == 0)
 }
 
 fn print_salvaged(salvaged: &Salvaged) -> Result<(), CommandError> {

@@ -40,6 +40,7 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
     let mut findings = Vec::new();
     let sources = sources(paths, folder, &mut findings);
     let found = registered(&sources, &program, paths, &mut findings);
+    let is_invalid = !findings.is_empty();
     let plugin = plugin::enabled(&sources);
     findings.extend(check_disabled_hooks(&sources, &found, plugin.as_ref(), paths));
     let is_read = !found.is_empty() || plugin.is_some();
@@ -52,7 +53,9 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
         findings.push(if elsewhere {
             Finding { hint: Some(INSTALL.into()), ..Finding::ok("hooks", "none is registered with Claude Code") }
         } else {
-            Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", INSTALL)
+            // `install` changes no file that it cannot read.
+            let hint = if is_invalid { "correct that file first, then run `throughline install`" } else { INSTALL };
+            Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", hint)
         });
     }
     findings.extend(check_prompt_hooks(&sources, is_read, paths));
@@ -104,6 +107,9 @@ fn check_prompt_hooks(sources: &[SettingsFile], is_read: bool, paths: &Paths) ->
     })
 }
 
+/// What is said if no file is at fault and no hook is registered.
+pub(super) const NO_HOOK: &str = "no agent's settings register a hook";
+
 /// Returns why Claude Code runs none of our hooks, or `None` if it does.
 pub(super) fn missing(paths: &Paths, folder: &Path) -> Option<String> {
     let program = program::stable_path().unwrap_or_default();
@@ -113,7 +119,9 @@ pub(super) fn missing(paths: &Paths, folder: &Path) -> Option<String> {
     let found = registered(&sources, &program, paths, &mut reported);
     let plugin = plugin::enabled(&sources);
     if found.is_empty() && plugin.is_none() {
-        return Some("no agent's settings register a hook".into());
+        // `install` cannot add hooks to such a file.
+        let invalid = reported.into_iter().next().map(|finding| finding.message);
+        return Some(invalid.unwrap_or_else(|| NO_HOOK.into()));
     }
     check_disabled_hooks(&sources, &found, plugin.as_ref(), paths).pop().map(|finding| finding.message)
 }

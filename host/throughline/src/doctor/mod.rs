@@ -39,12 +39,12 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
             config
         }
         Ok((last, Some(error))) => {
-            let hint = "fix the file or move it away; until then the last good configuration is in force";
+            let hint = "correct it with `throughline config edit`, or move it away; until then the last good configuration is in force";
             findings.push(Finding::fail("configuration", error.to_string(), hint));
             last
         }
         Err(error) => {
-            let hint = "fix the file or move it away; until then nothing is remembered";
+            let hint = "correct it with `throughline config edit`, or move it away; until then nothing is remembered";
             findings.push(Finding::fail("configuration", error.to_string(), hint));
             Config::default()
         }
@@ -77,6 +77,15 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
 /// Returns why no agent calls this program's hooks for a user who works in `folder`, or `None` if one does.
 pub(crate) fn missing_hooks(paths: &Paths, folder: &Path) -> Option<String> {
     if agents::agents(paths, folder).any { None } else { hooks::missing(paths, folder) }
+}
+
+/// Returns what to do about that reason.
+pub(crate) fn missing_hooks_hint(why: &str) -> &'static str {
+    if why == hooks::NO_HOOK {
+        "`throughline install` registers the hooks, and `throughline doctor` checks them"
+    } else {
+        "`throughline doctor` says what to do"
+    }
 }
 
 /// Returns the worst status.

@@ -27,11 +27,12 @@ pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
         })),
     }
     for file in &config.redaction.rules {
-        if let Err(error) = rules::read(file) {
-            findings.push(Finding::warn(
+        if let Err(error) = rules::check(file) {
+            findings.push(Finding::fail(
                 "privacy",
-                format!("redaction rules cannot be read: {error}; redaction continues without them"),
-                "fix the file, or remove it from redaction.rules",
+                format!("redaction rules cannot be read: {error}; sessions are stored without them, and commands refuse to store"),
+                "correct the file, or remove it from `redaction.rules`; then run `throughline scrub`, which masks what was stored \
+                 meanwhile",
             ));
         }
     }

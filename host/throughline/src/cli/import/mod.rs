@@ -18,6 +18,7 @@ use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::import::ImportFolder;
 use throughline_engine::import::from::{self, NothingFound, PartReport, System, SystemReport};
 use throughline_engine::runtime::Runtime;
+use throughline_engine::storing;
 use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::{Access, Store, StoreError};
@@ -142,6 +143,9 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
+    if !arguments.dry_run {
+        storing::check(&runtime)?;
+    }
     let Some(Source::System(system)) = arguments.from else { return import_lines(&runtime, arguments) };
     let default = arguments.project.as_deref().map(|folder| scope::folder(Some(folder))).transpose()?;
     // The database is only created if there is something to store.

@@ -9,7 +9,7 @@ use super::selection;
 use crate::cli::copies;
 use crate::cli::error::CommandError;
 use crate::cli::output;
-use crate::cli::scope;
+use crate::cli::scope::{self, Scope};
 use throughline_engine::memory::deletion::{self, DeleteReport, DeletedMemory, Deletion};
 use throughline_engine::runtime::Runtime;
 use throughline_store::Store;
@@ -19,19 +19,22 @@ use throughline_store::Store;
 /// A deleted memory does not come back when its transcript is read again, and no free page of the database contains it.
 /// For a day, `throughline memory unforget` brings it back, unless `--now` is given. Notes and summaries of its session
 /// may still mention it: `throughline memory forget --match` deletes those too. If one of the identifiers is unknown,
-/// nothing is deleted.
+/// nothing is deleted. The beginning of an identifier only stands for a memory of the current project, unless an option says
+/// otherwise.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Identifiers, or unique beginnings of them
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
+    #[command(flatten)]
+    scope: Scope,
     /// Show what would be deleted and delete nothing
     #[arg(long)]
     dry_run: bool,
     /// Erase it from every byte at once, and what was forgotten within the last day too
     #[arg(long)]
     now: bool,
-    /// Print an object: deleted (id, type, title), `dry_run`, undo
+    /// Print an object: deleted (id, type, title, pinned), `dry_run`, undo
     #[arg(long)]
     json: bool,
 }
@@ -48,7 +51,9 @@ pub(super) struct Deleted {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let found = arguments.ids.iter().map(|id| selection::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
+    let project = arguments.scope.project(runtime)?;
+    let find = |id: &String| selection::find_to_delete(&store, id, project.as_ref());
+    let found = arguments.ids.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     let ids: Vec<String> = found.into_iter().map(|found| found.memory.id).collect();
     let deletion = match (arguments.dry_run, arguments.now) {
         (true, _) => Deletion::Preview,
@@ -57,11 +62,10 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     };
     let projects = store.all_projects()?;
     let roots = projects_of(&store, &ids)?;
-    let DeleteReport { memories, undo } = deletion::delete(runtime, &mut store, &ids, deletion)?;
+    let DeleteReport { listed: deleted, undo, .. } = deletion::delete(runtime, &mut store, &ids, deletion)?;
     if !arguments.dry_run {
         copies::warn_of_copies(store.path())?;
     }
-    let deleted: Vec<DeletedMemory> = memories.iter().map(DeletedMemory::from).collect();
     if arguments.json {
         return output::json(&Deleted { deleted, dry_run: arguments.dry_run, undo });
     }

@@ -200,13 +200,21 @@ pub(super) fn has_shared(memories: &[Memory]) -> bool {
 /// Returns the first lines of the content that say more than the title.
 fn excerpt(memory: &Memory) -> Vec<String> {
     let title = output::clean_line(&memory.title);
-    let title = title.trim_end_matches('…');
+    let whole = title.trim_end_matches('…');
+    // The rest of a sentence that the title cuts is marked as such.
+    let mark = if whole.len() < title.len() { "…" } else { "" };
+    let without_title = |line: String| match line.strip_prefix(whole).map(str::trim_start) {
+        Some("") => String::new(),
+        Some(rest) => format!("{mark}{rest}"),
+        None => line,
+    };
     memory
         .content
         .lines()
         .map(output::clean_line)
-        .map(|line| line.strip_prefix(title).map(|rest| rest.trim_start().to_owned()).unwrap_or(line))
-        .filter(|line| !line.is_empty())
+        .map(without_title)
+        // The colon before a pasted text says nothing.
+        .filter(|line| line.chars().any(char::is_alphanumeric))
         .take(3)
         .collect()
 }

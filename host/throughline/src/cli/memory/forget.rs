@@ -1,11 +1,12 @@
 //! `throughline memory forget`: deletes everything that was learned from certain words, sessions, projects or times.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::copies;
 use crate::cli::error::CommandError;
-use crate::cli::output::{self, DIM};
+use crate::cli::output::{self, BOLD, DIM};
 use crate::cli::scope;
 use throughline_engine::hooks;
 use throughline_engine::memory::deletion::{self, DeletedMemory, Deletion, ForgetReport};
@@ -14,9 +15,6 @@ use throughline_engine::runtime::Runtime;
 use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_store::{ForgetCounts, Selection, Store};
-
-/// How many memories are listed for people.
-const MAX_LISTED: usize = 40;
 
 /// Forget by words, session, project or time
 ///
@@ -29,12 +27,17 @@ const MAX_LISTED: usize = 40;
 ///
 /// Without `--yes` the command only shows what would be deleted. For a day, `throughline memory unforget` brings it
 /// back; until then it is kept in a file of its own that nothing else reads. With `--now` it is gone at once, and so is
-/// everything that was forgotten earlier and could still be brought back.
+/// everything that was forgotten earlier and could still be brought back. `--now` with the identifiers of deletions only
+/// erases these, and deletes nothing else.
 #[derive(clap::Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["words", "session", "project", "before", "now"])))]
+#[command(group(clap::ArgGroup::new("what").multiple(true).args(["deletions", "words", "session", "project", "before", "now"])))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct Arguments {
-    /// Texts that contain every word of QUERY, in upper or lower case; "words in quotes" count as one
+    /// With --now: earlier deletions to erase, as `throughline memory unforget` lists them
+    #[arg(value_name = "DELETION", requires = "now", conflicts_with_all = ["words", "session", "project", "before", "all_projects"])]
+    deletions: Vec<String>,
+    /// Texts that contain every word of QUERY, in upper or lower case and also as a part of a longer word: `cloud` matches
+    /// `cloudMode`. "Words in quotes" count as one
     #[arg(long = "match", value_name = "QUERY")]
     words: Option<String>,
     /// A session; the beginning of its identifier is enough
@@ -43,7 +46,7 @@ pub(super) struct Arguments {
     /// The project of this folder, or the known project of this name or path
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     project: Option<PathBuf>,
-    /// Everything learned before this day or moment: 2026-01-31, or RFC 3339
+    /// Everything learned before this day or moment: 2026-01-31, RFC 3339, `yesterday`, or how long ago: 12h, 7d, 2w
     #[arg(long, value_name = "DATE")]
     before: Option<String>,
     /// In all projects
@@ -58,14 +61,18 @@ pub(super) struct Arguments {
     /// Erase it from every byte at once, and what was forgotten within the last day too
     #[arg(long)]
     now: bool,
-    /// Print an object: memories, sessions, notes, events, `log_lines`, `dry_run`, project, listed, erased, undo,
-    /// `kept_until`
+    /// Print an object: memories, sessions, notes, events, `log_lines`, `dry_run`, project, listed, `listed_sessions`,
+    /// `listed_notes`, erased, undo, `kept_until`
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let is_selection = arguments.words.is_some() || arguments.session.is_some() || arguments.before.is_some();
+    if !is_selection && arguments.project.is_none() && !arguments.now {
+        return Err(CommandError::usage("say what to forget: --match, --session, --project or --before")
+            .hint("`throughline memory forget --match 'some words'` shows what would be deleted, and deletes nothing"));
+    }
     if !is_selection && arguments.project.is_none() {
         return erase_kept(runtime, arguments);
     }
@@ -107,6 +114,7 @@ fn print(report: &ForgetReport, place: &str, arguments: &Arguments) -> Result<()
     }
     writeln!(out, "in {place}:")?;
     write_memories(&mut out, &report.listed, report.forgotten.memories)?;
+    write_others(&mut out, report)?;
     let ForgetCounts { memories, sessions, notes, events } = report.forgotten;
     writeln!(
         out,
@@ -130,19 +138,53 @@ fn print(report: &ForgetReport, place: &str, arguments: &Arguments) -> Result<()
 /// Says how a deletion can be undone.
 pub(super) fn undo_hint(id: &str) -> String {
     format!(
-        "hint: for a day, `throughline memory unforget {id}` brings it back; `throughline memory forget --now --yes` erases it"
+        "hint: for a day, `throughline memory unforget {id}` brings it back; `throughline memory forget --now {id} --yes` erases it"
     )
 }
 
-/// Lists memories, as many as a person reads, and says how many more there are.
+/// Lists memories with the places that matched, and says how many more there are than the list has.
 pub(super) fn write_memories(out: &mut impl Write, listed: &[DeletedMemory], all: u64) -> Result<(), CommandError> {
-    for DeletedMemory { id, kind, title } in listed.iter().take(MAX_LISTED) {
+    for DeletedMemory { id, kind, title, pinned, matched } in listed {
         let (id, kind, title) = (output::clean_line(id), output::clean_line(kind), output::clean_line(title));
-        writeln!(out, "  {DIM}{}  {}{DIM:#}  {title}", output::pad(&id, 12), output::pad(&kind, 15))?;
+        let pinned = if *pinned { " (pinned)" } else { "" };
+        writeln!(out, "  {DIM}{}  {}{DIM:#}  {title}{BOLD}{pinned}{BOLD:#}", output::pad(&id, 12), output::pad(&kind, 15))?;
+        if let Some(matched) = matched {
+            writeln!(
+                out,
+                "  {DIM}{}  {}  matched: {}{DIM:#}",
+                output::pad("", 12),
+                output::pad("", 15),
+                output::clean_line(matched)
+            )?;
+        }
     }
-    let more = all.saturating_sub(listed.len().min(MAX_LISTED) as u64);
+    write_more(out, listed.len(), all)
+}
+
+/// Lists sessions and the texts of notes.
+fn write_others(out: &mut impl Write, report: &ForgetReport) -> Result<(), CommandError> {
+    for session in &report.listed_sessions {
+        let (id, title) = (output::clean_line(&session.id), output::clean_line(first_line(&session.title)));
+        writeln!(out, "  {DIM}{}  session{DIM:#}  {title}", output::pad(&id, 12))?;
+    }
+    write_more(out, report.listed_sessions.len(), report.forgotten.sessions)?;
+    // The notes of a session say the same in several places.
+    let mut seen = BTreeSet::new();
+    for note in report.listed_notes.iter().filter(|note| seen.insert(first_line(note))) {
+        writeln!(out, "  {DIM}of another session's notes{DIM:#}  {}", output::clean_line(first_line(note)))?;
+    }
+    Ok(())
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}
+
+/// Says how many there are besides the listed ones.
+fn write_more(out: &mut impl Write, listed: usize, all: u64) -> Result<(), CommandError> {
+    let more = all.saturating_sub(listed as u64);
     if more > 0 {
-        writeln!(out, "  {DIM}and {} more; --json lists the first thousand{DIM:#}", output::count(more))?;
+        writeln!(out, "  {DIM}and {} more{DIM:#}", output::count(more))?;
     }
     Ok(())
 }
@@ -156,16 +198,30 @@ fn print_erased(erased: usize) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Erases what was forgotten within the last day.
+/// Erases what was forgotten within the last day, or those of these deletions that are named.
 fn erase_kept(runtime: &Runtime, arguments: &Arguments) -> Result<(), CommandError> {
-    let kept = kept::all(runtime);
-    let erased = if arguments.yes { kept::delete_all(runtime)? } else { 0 };
+    let mut kept = kept::all(runtime);
+    if let Some(unknown) = arguments.deletions.iter().find(|id| kept.iter().all(|it| it.id() != **id)) {
+        return Err(CommandError::new(format!("there is no deletion {unknown} of the last day; nothing was erased"))
+            .hint("`throughline memory unforget` lists the deletions with their identifiers"));
+    }
+    let erased = if arguments.deletions.is_empty() {
+        if arguments.yes { kept::delete_all(runtime)? } else { 0 }
+    } else {
+        kept.retain(|it| arguments.deletions.contains(&it.id()));
+        if arguments.yes {
+            kept.iter().try_for_each(kept::delete)?;
+            kept.len()
+        } else {
+            0
+        }
+    };
     if arguments.json {
         return output::json(&ForgetReport { dry_run: !arguments.yes, erased, ..ForgetReport::default() });
     }
     let mut out = output::stdout();
     for one in &kept {
-        super::unforget::write(&mut out, runtime, one)?;
+        super::unforget::write(&mut out, runtime, one, usize::MAX)?;
     }
     let count = output::counted(kept.len() as u64, "deletion", "deletions");
     writeln!(out, "{} {count} of the last day", if arguments.yes { "erased" } else { "would erase" })?;

@@ -33,6 +33,7 @@ pub(in crate::cli) use search::Arguments as SearchArguments;
 use super::environment;
 use super::error::CommandError;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::storing;
 use throughline_store::Access;
 
 /// Search, list, show, save, correct, share and delete memories
@@ -83,6 +84,10 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     };
     // Saving is the only command here that creates the database if there is none.
     let access = if matches!(arguments.command, Command::Save(_)) { Access::Write } else { Access::Existing };
+    if access == Access::Write {
+        // Before the database is created.
+        storing::check(&runtime)?;
+    }
     let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
     match arguments.command {
         Command::Search(arguments) => search::run(&runtime, &store, &arguments),

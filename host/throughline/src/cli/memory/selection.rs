@@ -1,9 +1,13 @@
 //! Which memories a command is about.
 
+use std::path::Path;
+
 use clap::Args;
 
 use crate::cli::error::CommandError;
+use crate::cli::output;
 use crate::cli::scope::Scope;
+use throughline_model::project::Project;
 use throughline_store::{Marked, MemoryRecord, Store};
 
 /// The options that restrict which memories are searched or listed.
@@ -45,6 +49,30 @@ pub(super) fn find(store: &Store, id: &str) -> Result<MemoryRecord, CommandError
         return Err(ambiguous(id));
     }
     found.pop().ok_or_else(unknown)
+}
+
+/// Like [`find`], for a command that deletes: a mere beginning of an identifier only finds memories of the project. `None`
+/// stands for all projects.
+pub(super) fn find_to_delete(store: &Store, id: &str, project: Option<&Project>) -> Result<MemoryRecord, CommandError> {
+    let Some(project) = project else { return find(store, id) };
+    check_length(id)?;
+    let mut here = store.memory(id, Some(&project.id))?;
+    match here.len() {
+        0 => {}
+        1 => return Ok(here.remove(0)),
+        _ => return find(store, id),
+    }
+    let found = find(store, id)?;
+    if found.memory.id == id {
+        return Ok(found);
+    }
+    let root = Path::new(&found.project);
+    let name = output::clean_line(&root.file_name().unwrap_or(root.as_os_str()).to_string_lossy());
+    Err(CommandError::new(format!(
+        "{id} is the beginning of a memory of another project, {name}: {:?}; nothing was deleted",
+        output::clean_line(&found.memory.title)
+    ))
+    .hint(format!("use `--project {name}` or `--all-projects`, or give the whole identifier: {}", found.memory.id)))
 }
 
 /// Refuses a beginning of an identifier that is too short: it is more likely a typing error.

@@ -103,7 +103,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         return output::json(&Output::Back { id: kept.id(), back });
     }
     let mut out = output::stdout();
-    write(&mut out, runtime, kept)?;
+    write(&mut out, runtime, kept, MAX_TITLES)?;
     let BroughtBack { memories, sessions, events, left } = back;
     writeln!(
         out,
@@ -150,22 +150,43 @@ fn list(runtime: &Runtime, all: &[Kept], is_json: bool) -> Result<(), CommandErr
     }
     let mut out = output::stdout();
     for kept in all {
-        write(&mut out, runtime, kept)?;
+        write(&mut out, runtime, kept, MAX_TITLES)?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    let id = all.first().map(Kept::id).unwrap_or_default();
+    let mut err = anstream::stderr().lock();
+    writeln!(
+        err,
+        "hint: `throughline memory unforget {id}` brings the first one back; `throughline memory forget --now {id} --yes` erases it"
+    )?;
+    Ok(())
 }
 
-/// Prints a deletion: its identifier, when and what, and the first titles.
-pub(super) fn write(out: &mut impl Write, runtime: &Runtime, kept: &Kept) -> Result<(), CommandError> {
+/// Prints a deletion: its identifier, when and what, at most `most` titles, and how much else.
+pub(super) fn write(out: &mut impl Write, runtime: &Runtime, kept: &Kept, most: usize) -> Result<(), CommandError> {
     let what = output::clean_line(&DeletionNote::of(kept).what);
     let ago = output::pad(&output::ago(kept.at, runtime.now), output::AGO_COLUMNS);
     writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{ago}{DIM:#}  {what}", kept.id())?;
-    for title in kept.titles.iter().take(MAX_TITLES) {
+    for title in kept.titles.iter().take(most) {
         writeln!(out, "    {DIM}{}{DIM:#}", output::clean_line(title))?;
     }
-    let more = kept.counts.memories.saturating_sub(kept.titles.len().min(MAX_TITLES) as u64);
+    let more = kept.counts.memories.saturating_sub(kept.titles.len().min(most) as u64);
     if more > 0 {
         writeln!(out, "    {DIM}and {} more{DIM:#}", output::count(more))?;
+    }
+    let ForgetCounts { sessions, notes, events, .. } = kept.counts;
+    let others = [
+        (sessions, "session", "sessions"),
+        (notes, "note of another session", "notes of other sessions"),
+        (events, "event", "events"),
+    ];
+    let others: Vec<String> = others
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| output::counted(count, one, many))
+        .collect();
+    if !others.is_empty() {
+        writeln!(out, "    {DIM}{}{DIM:#}", others.join(", "))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{CommandError, Runtime};
 use crate::cli::scope::folder as absolute;
+use throughline_engine::storing;
 use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_notes::NOTES_FOLDER;
@@ -35,13 +36,9 @@ impl NoteContext {
         Ok(Self { project, folder, registry })
     }
 
-    /// Returns an error if the project or session is paused or excluded: nothing is stored then.
+    /// Returns an error if memory is off, or if the project or session is paused or excluded: nothing is stored then.
     pub(super) fn require_enabled(&self, runtime: &Runtime, session: &str) -> Result<(), CommandError> {
-        if runtime.refusal(&self.project, session).is_some() {
-            return Err(CommandError::new("this project or session is paused or excluded; nothing is stored")
-                .hint("`throughline resume` ends a pause; `privacy.exclude_projects` excludes projects"));
-        }
-        Ok(())
+        Ok(storing::check_project(runtime, &self.project, session)?)
     }
 
     /// Returns the error about a type that does not exist.

@@ -18,6 +18,7 @@ use super::error::CommandError;
 use super::output;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
+use throughline_engine::storing;
 use throughline_store::{Access, Store};
 
 /// Add, list, recall, check and sync typed notes
@@ -49,8 +50,13 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Recall(_) | Command::List(_) | Command::Graph(_) => Access::Existing,
         _ => Access::Write,
     };
+    let stores = matches!(arguments.command, Command::Add(_) | Command::Sync(_));
     let open = || {
         let runtime = if access == Access::Existing { environment::runtime_for_reading()? } else { environment::runtime()? };
+        if stores {
+            // Before the database is created.
+            storing::check(&runtime)?;
+        }
         let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
         Ok::<_, CommandError>((runtime, store))
     };

@@ -171,6 +171,12 @@ fn write(listed: &Listed<'_>) -> Result<(), CommandError> {
         }
         writeln!(out)?;
     }
+    if listed.policies.is_empty() && listed.broken.is_empty() {
+        writeln!(
+            out,
+            "\n{DIM}default is the built-in policy; it runs alone, because no other policy is installed here{DIM:#}"
+        )?;
+    }
     for entry in &listed.policies {
         writeln!(
             out,

@@ -8,6 +8,7 @@ use crate::cli::error::CommandError;
 use crate::cli::scope;
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
+use throughline_sandbox::chain::DEFAULT_NAME;
 use throughline_sandbox::folder::{self, BrokenPolicy, Owner, PolicyPackage, Source};
 use throughline_sandbox::instance::Terms;
 use throughline_sandbox::registry::{Candidate, PolicyRegistry, folder_of};
@@ -81,6 +82,11 @@ pub(super) fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Res
     let candidate = registry.candidates.iter().rev().find(|candidate| candidate.name() == what);
     match candidate {
         Some(candidate) => Ok((candidate.found.clone(), candidate.source)),
+        None if what == DEFAULT_NAME => {
+            Err(CommandError::new("default is the built-in policy: it has no folder that could be shown").hint(
+                "`throughline redact` and `throughline context` show what it does; docs/policies.md says what it extracts and tells",
+            ))
+        }
         None => Err(CommandError::new(format!("there is no policy {what}, and no folder of that name with a policy.toml"))
             .hint("`throughline policy list` shows the policies; begin the path of a folder with ./")),
     }

@@ -12,6 +12,7 @@ use throughline_engine::hooks::reading::{self, ReadRequest};
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT, transcript_lookup};
 use throughline_engine::projection::{self, SessionContext, WrittenFile};
 use throughline_engine::runtime::Runtime;
+use throughline_engine::storing;
 use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::{Access, Store};
@@ -37,6 +38,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let runtime = environment::runtime()?;
+    storing::check(&runtime)?;
     let cwd = scope::folder(None)?;
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let (session, transcript) = find(&runtime, &store, arguments.session.as_deref(), &cwd)?;
@@ -54,9 +56,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
         runtime.finish();
         return Err(unknown_error(&runtime, &session));
     };
-    if report.session.is_empty() && is_excluded(&runtime, &project, &session) {
+    if report.session.is_empty()
+        && let Err(refused) = storing::check_refusal(&runtime, &project, &session)
+    {
         runtime.finish();
-        return Err(excluded_error(&session));
+        return Err(refused.into());
     }
     let written = projection::write(&runtime, &store, &session)?;
     let context = projection::context(&store, &project, &session)?;
@@ -112,10 +116,6 @@ fn find(
         Some(last) => Ok((last.id.clone(), transcript_lookup::find_transcript(store, &projects, &last.id)?)),
         None => Err(CommandError::new("this folder has no session").hint("name one with --session ID")),
     }
-}
-
-fn is_excluded(runtime: &Runtime, project: &Project, session: &str) -> bool {
-    runtime.refusal(project, session).is_some()
 }
 
 fn excluded_error(session: &str) -> CommandError {

@@ -211,10 +211,12 @@ fn print(runtime: &Runtime, known: &SessionData, out: &mut impl Write) -> Result
     }
     writeln!(out)?;
     let lasted = record.started.map(|started| session.last_at.saturating_sub(started)).filter(|lasted| *lasted > 0);
+    let (date, time) = output::local(session.last_at);
+    // Of what is long ago, the age is a date too.
+    let ago = Some(output::ago(session.last_at, runtime.now)).filter(|ago| *ago != date);
     let when = format!(
-        "{} ({}){}",
-        output::timestamp(session.last_at),
-        output::ago(session.last_at, runtime.now),
+        "{date} {time}{}{}",
+        ago.map_or_else(String::new, |ago| format!(" ({ago})")),
         lasted.map_or_else(String::new, |lasted| format!(", {} after it started", output::duration(lasted)))
     );
     let rows = [

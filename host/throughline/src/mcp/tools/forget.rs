@@ -174,7 +174,7 @@ impl ForgetRequest {
         if really && !ids.is_empty() {
             ctx.report_progress(1, 3, "deleting")?;
         }
-        let DeleteReport { memories, undo } = deletion::delete(&ctx.runtime, &mut store, &ids, self.deletion(really))?;
+        let DeleteReport { memories, undo, .. } = deletion::delete(&ctx.runtime, &mut store, &ids, self.deletion(really))?;
         outcome.listed = memories.iter().take(MAX_LISTED).map(Entry::new).collect();
         outcome.memories = memories.len() as u64;
         outcome.undo = undo;
