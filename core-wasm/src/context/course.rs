@@ -188,14 +188,16 @@ impl<'n> Results<'n> {
 
     /// Leaves out what there is no room for: the oldest steps but the first, those without work before others.
     fn drop_oldest(&self, steps: &mut Vec<Step>, max_steps: usize, chars: usize) {
-        let least = |steps: &[Step]| steps.iter().map(|step| Room::least(&self.share(step, None))).sum::<usize>();
-        while steps.len() > max_steps + 1 || least(steps) > chars {
+        let mut least: Vec<usize> = steps.iter().map(|step| Room::least(&self.share(step, None))).collect();
+        let mut needed: usize = least.iter().sum();
+        while steps.len() > max_steps + 1 || needed > chars {
             let may_go = |step: &Step| step.asked.is_some() && step.gave != Gave::End;
             let latest = steps.len().saturating_sub(MIN_STEPS);
             let mut old = steps[..latest].iter();
             let idle = old.position(|step| may_go(step) && !self.is_work(step.gave) && step.record.is_none());
             let Some(at) = idle.or_else(|| steps[..latest].iter().position(may_go)) else { break };
             steps.remove(at);
+            needed -= least.remove(at);
         }
     }
 

@@ -28,14 +28,9 @@ pub(super) fn left_undone(notes: &SessionNotes, later: &LaterSessions, at: usize
 /// Returns an item without what is said anew by its place: a plan that was not carried out is told by its title.
 fn without_label(item: &str, words: &Labels) -> String {
     let made = words.made_plan.split("{}").next().and_then(|label| item.strip_prefix(label));
-    made.and_then(|said| Some((words.plan.split_once("{}")?, said))).map_or_else(
-        || item.to_owned(),
-        |((before, after), said)| {
-            let mark = after.chars().next().unwrap_or('"');
-            let (title, _) = said.split_once(mark).unwrap_or((said, ""));
-            format!("{before}{title}{after}")
-        },
-    )
+    let (Some(said), Some((_, after))) = (made, words.plan.split_once("{}")) else { return item.to_owned() };
+    let title = after.chars().next().and_then(|mark| said.split_once(mark)).map_or(said, |(title, _)| title);
+    words.plan.replace("{}", title)
 }
 
 /// Returns whether an item is still open, as far as the later sessions say.
@@ -55,7 +50,7 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
         return !sessions.any(|notes| asks_for(notes, title)) && !later.has_taken_up(at, title);
     }
     // How the last request ended, and what was not run or checked then, is of its day.
-    let of_its_day: [fn(&Labels) -> &'static str; 14] = [
+    let of_its_day: [fn(&Labels) -> &'static str; 15] = [
         |it| it.open_question,
         |it| it.open_request,
         |it| it.begun_request,
@@ -67,16 +62,18 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
         |it| it.not_merged,
         |it| it.expected,
         |it| it.never_run,
+        |it| it.unrun,
         |it| it.interrupted,
         |it| it.interrupted_unchanged,
         |it| it.cause_open,
     ];
+    let lower = item.to_lowercase();
     !of_its_day.into_iter().any(begins)
         && text::width(item) >= MIN_WIDTH
         && !item.ends_with(['?', '？'])
         // What only the user could do was soon done.
-        && !["you'll need ", "you will need ", "you need "].iter().any(|it| item.to_lowercase().starts_with(it))
-        && !item.to_lowercase().contains("ready for you")
+        && !["you'll need ", "you will need ", "you need "].iter().any(|it| lower.starts_with(it))
+        && !lower.contains("ready for you")
         && !later.has_taken_up(at, item)
 }
 
@@ -105,7 +102,9 @@ mod tests {
         let words = labels::labels(LANGUAGES[0]);
         let task = "Paint the drawer of the night till red";
         let of_its_day = format!("{}: shall I close it?", words.open_question);
-        assert_eq!(told(&[&of_its_day, task, words.never_run, "Lint"], "The bell rings.").as_deref(), Some(task));
+        let unrun = words.unrun.replace("{}", "`till/Dockerfile`");
+        let pending = [of_its_day.as_str(), task, words.never_run, &unrun, "Lint"];
+        assert_eq!(told(&pending, "The bell rings.").as_deref(), Some(task));
         assert_eq!(told(&[task], "Paint the drawer of the night till red: done, it is dry."), None);
         let plan = words.made_plan.replace("{}", "Close the night till");
         let named = words.plan.replace("{}", "Close the night till");

@@ -15,7 +15,7 @@ use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
-use crate::extract::labels;
+use crate::extract::{MAX_REQUESTS, labels};
 use crate::said_by::{SAVED, saved_by};
 use crate::text;
 
@@ -25,9 +25,7 @@ pub(super) const INTRO: &str =
 
 /// The length of a request that is told in full elsewhere, in characters.
 const MAX_SHORT_CHARS: usize = 60;
-/// How many requests of the last session are told.
-const MAX_STEPS: usize = 40;
-/// How many of them, and how many decisions, are told in a project with so many sessions. What several sessions learned weighs more.
+/// How many requests of the last session after the first, and how many decisions, are told in a project with so many sessions. What several sessions learned weighs more.
 const MAX_STEPS_OF_MANY: usize = 14;
 const MAX_DECISIONS: usize = 8;
 const MANY_SESSIONS: usize = 5;
@@ -61,7 +59,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
         let (steps, share) = if sessions.len() >= MANY_SESSIONS {
             (MAX_STEPS_OF_MANY, COURSE_SHARE_OF_MANY)
         } else {
-            (MAX_STEPS, COURSE_SHARE)
+            (MAX_REQUESTS, COURSE_SHARE)
         };
         let limits = course::Limits { steps, chars: budget.saturating_mul(share) / 100 };
         add_last_session(&mut page, record, &stored, limits);

@@ -26,8 +26,8 @@ const BRIEF: f32 = 0.6;
 /// By how much the whole line of a session weighs less than the short lines of all.
 const ALL_FIRST: f32 = 0.2;
 
-/// The maximum length of a line, of the day before it, of what the session was asked at first and later, of the result of the first request, and of how the
-/// session ended, alone and beside the first result, in characters.
+/// The maximum length of a line, of the day before it, of what the session was asked at first and later, of the result of the first request,
+/// and of how the session ended, alone and beside the first result, in characters.
 const MAX_CHARS: usize = 950;
 const MAX_DAY_CHARS: usize = 12;
 const MAX_ASKED_CHARS: usize = 120;
@@ -133,13 +133,7 @@ impl Topic {
         let asked = line::truncate(&request, MAX_ASKED_CHARS);
         // A recap stands alone, and says in a line how it ended.
         let recap = attribute(notes, "recap").map(line::sanitize);
-        let end = recap.clone().unwrap_or_else(|| {
-            let end = without_commits(without_made_plan(&notes.outcome, &later.sessions()[..at]), notes, words);
-            let end = later.without_overtaken(at, &end);
-            let asked = later_requests(notes);
-            let requests = std::iter::once(request.as_str()).chain(asked.iter().map(String::as_str));
-            without_offers(without_report(without_request(&line::sanitize(&end), requests)))
-        });
+        let end = recap.clone().unwrap_or_else(|| end_of(notes, words, later, at, &request));
         let committed = committed(notes, words, later, at);
         let requests = if recap.is_none() { told_requests(notes) } else { Vec::new() };
         // Of a request that is not a plan, and that nothing else came after, the end is another try.
@@ -192,6 +186,15 @@ impl Topic {
     }
 }
 
+/// Returns how the session at that place ended, without what is told beside it and what holds no more. May be empty.
+fn end_of(notes: &SessionNotes, words: &Labels, later: &LaterSessions, at: usize, request: &str) -> String {
+    let end = without_commits(without_made_plan(&notes.outcome, &later.sessions()[..at]), notes, words);
+    let end = later.without_overtaken(at, &end);
+    let asked = later_requests(notes);
+    let requests = std::iter::once(request).chain(asked.iter().map(String::as_str));
+    without_offers(without_report(without_request(&line::sanitize(&end), requests)))
+}
+
 /// Returns the short line: what was asked, and what it gave. Commits say that more surely than the agent. Empty if it gave nothing.
 fn short_of(request: &str, result: &str, committed: &str) -> String {
     let gave =
@@ -202,7 +205,8 @@ fn short_of(request: &str, result: &str, committed: &str) -> String {
     format!("{} → {gave}", line::truncate(request, MAX_SHORT_ASKED_CHARS))
 }
 
-/// Returns how a session ended without the sentences that only offer more, send the user to look, or say what failed before.
+/// Returns how a session ended without the sentences that only offer more, send the user to look, or say what its changes have nothing to do
+/// with.
 fn without_offers(ended: &str) -> String {
     const OFFERS: [&str; 8] = [
         "happy to ",

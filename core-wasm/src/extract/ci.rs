@@ -1,6 +1,7 @@
 //! Reads what the continuous integration said, from the output of `gh` and `glab`.
 
 use super::commands;
+use crate::text;
 
 /// How many failed jobs are named.
 const MAX_NAMED: usize = 3;
@@ -40,6 +41,21 @@ pub(super) fn verdict(command: &str, output: &str) -> Option<String> {
 pub(super) fn looks(command: &str) -> bool {
     let looks = ["gh pr checks", "gh run ", "glab ci", "/actions/runs", "/actions/jobs", "/check-runs", "statusCheckRollup"];
     commands::segments(command).iter().any(|segment| looks.iter().any(|words| segment.contains(words)))
+}
+
+/// Returns whether a sentence of the user says that the continuous integration passed. Who wants that, or waits for it, does not say so:
+/// "make sure that CI passes", "once the build is green".
+pub(super) fn is_said_to_pass(sentence: &str) -> bool {
+    const JOBS: [&str; 3] = ["ci", "build", "pipeline"];
+    const PASSES: [&str; 7] = ["is green", "all green", "passed now", "passes now", "ci passes", "ci passed", "is passing"];
+    const WISHES: [&str; 14] = [
+        "if", "when", "whether", "until", "once", "unless", "before", "so", "that", "sure", "ensure", "check", "want", "not",
+    ];
+    let lower = sentence.to_lowercase();
+    !sentence.ends_with(['?', '？'])
+        && text::contains_any_words(&lower, &JOBS)
+        && text::contains_any_words(&lower, &PASSES)
+        && !text::contains_any_words(&lower, &WISHES)
 }
 
 /// Returns whether a verdict says that all jobs passed.
@@ -99,6 +115,16 @@ impl<'a> Jobs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_wants_that_it_passes_does_not_say_so() {
+        for said in ["CI passed now", "the build is green, thanks", "The pipeline is passing"] {
+            assert!(is_said_to_pass(said), "{said}");
+        }
+        for said in ["make sure CI passes", "is the build all green?", "push once the build is green", "the CI is red"] {
+            assert!(!is_said_to_pass(said), "{said}");
+        }
+    }
 
     #[test]
     fn the_checks_of_a_pull_request() {

@@ -271,21 +271,23 @@ impl Evidence {
             self.checks.retain(|check| !check.failed);
         }
         for name in names {
-            let known = self.checks.iter().position(|check| check.name == name);
-            let mut check = known.map(|at| self.checks.remove(at)).filter(|check| !check.is_old).unwrap_or_default();
+            let before = self.take_check(name).unwrap_or_default();
             // A formatter passes whatever it finds, unless it is told only to look.
             if passed && FORMATTERS.contains(&name) && rewrites(command, name) {
                 continue;
             }
-            name.clone_into(&mut check.name);
             // What failed and passes now was mended. What passed and fails now without a change of a file is not clear.
-            check.failed = failed;
-            check.passed |= passed;
-            self.checks.push(check);
+            self.checks.push(Check { name: name.to_owned(), passed: passed || before.passed, failed, ..before });
         }
         if self.checks.len() > MAX_CHECKS {
             self.checks.remove(0);
         }
+    }
+
+    /// Takes the verdict of a check out of the list. None if it has none since the last change.
+    fn take_check(&mut self, name: &str) -> Option<Check> {
+        let at = self.checks.iter().position(|check| check.name == name)?;
+        Some(self.checks.remove(at)).filter(|check| !check.is_old)
     }
 
     /// Forgets what checks said before the last change if a command line runs them again, whatever comes of it: a pipe may hide

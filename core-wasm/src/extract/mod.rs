@@ -53,6 +53,7 @@ use crate::bindings::exports::throughline::policy::extractor::{Extraction, Reque
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 use memories::LineRef;
+pub(crate) use requests::MAX_REQUESTS;
 use state::State;
 
 /// The maximum size of the state in bytes, as the contract defines it.

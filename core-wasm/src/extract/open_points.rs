@@ -80,8 +80,9 @@ impl OpenPoints {
         let answers = human::is_consent(said);
         let is_answered = |point: &str| answers && point.contains(['?', '？']);
         // Whoever answers in a few words what the agent asked back has it done.
-        let is_brief = answers || said.split_whitespace().count() <= MAX_ANSWER_WORDS;
-        self.all.retain(|point| !(!point.promised.is_empty() && point.age == 0 && is_brief));
+        if answers || said.split_whitespace().count() <= MAX_ANSWER_WORDS {
+            self.all.retain(|point| point.promised.is_empty() || point.age > 0);
+        }
         self.all.retain(|OpenPoint { said: point, .. }| {
             !takes_up(point) && !is_about(said, point) && !waits_for_decision(point) && !is_answered(point)
         });
@@ -102,8 +103,7 @@ impl OpenPoints {
         for said in prose::open_questions(document) {
             self.all.push(OpenPoint { said, is_just_written: true, document: file.to_owned(), ..OpenPoint::default() });
         }
-        let extra = self.all.len().saturating_sub(MAX_POINTS);
-        self.all.drain(..extra);
+        self.drop_oldest();
     }
 
     /// Records a commit: that something is not committed does not hold any more.
@@ -147,13 +147,16 @@ impl OpenPoints {
                 self.all.push(OpenPoint { said, ..OpenPoint::default() });
             }
         }
-        let extra = self.all.len().saturating_sub(MAX_POINTS);
-        self.all.drain(..extra);
+        self.drop_oldest();
     }
 
     /// Records a request of which the answer only said what would be done. `label` says so.
     pub(super) fn promised(&mut self, said: &str, label: &str) {
         self.all.push(OpenPoint { said: said.to_owned(), promised: label.to_owned(), ..OpenPoint::default() });
+        self.drop_oldest();
+    }
+
+    fn drop_oldest(&mut self) {
         let extra = self.all.len().saturating_sub(MAX_POINTS);
         self.all.drain(..extra);
     }

@@ -7,7 +7,7 @@ use super::state::State;
 use crate::text;
 
 /// The maximum number of requests after the first that are told.
-const MAX_REQUESTS: usize = 40;
+pub(crate) const MAX_REQUESTS: usize = 40;
 /// Their maximum length together, in characters, and that of one, in bytes.
 const MAX_CHARS: usize = 4_000;
 const MAX_REQUEST_BYTES: usize = 400;
@@ -150,13 +150,15 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let speaks = human::speaks_of_recording(asked) && (!(turn.edited || turn.acted) || !asked.is_ascii());
     // The course tells the commit that was asked for last with what became of it.
     let is_last_record = is_last && !turn.edited && !is_added && asks_record(turn, asked);
-    let only_records = (human::only_records(asked) || speaks) && !publishes && says_little(asked);
+    let is_brief = asked.split_whitespace().count() <= FEW_WORDS;
+    // "Let me commit myself from now on" is a rule.
+    let only_records = !publishes && (human::only_records(asked) || (speaks && is_brief));
     if turn.is_rule_of_program {
         return None;
     }
-    let is_own = turn.substantive || publishes || is_added || says_more(asked) || is_verdict(asked) || dismisses;
+    let is_own = turn.substantive || publishes || is_added || exceeds_chore(asked) || is_verdict(asked) || dismisses;
     let tells = is_own && !only_records && !is_last_record && !human::is_output(asked) && !human::is_slash_command(asked);
-    (tells && (dismisses || says_what(asked))).then_some(asked)
+    (tells && (dismisses || exceeds_consent(asked))).then_some(asked)
 }
 
 /// Returns whether a request asks for what others see, and what may come out otherwise: a merge, or a pull request.
@@ -165,14 +167,9 @@ pub(in crate::extract) fn publishes(asked: &str) -> bool {
     text::contains_any_words(&asked.to_lowercase(), &WORDS) && !human::only_asks(asked)
 }
 
-/// Returns whether a chore, or a choice between ways, says something of its own in enough words: "empty the drawer and commit".
-fn says_more(asked: &str) -> bool {
+/// Returns whether a chore, or a choice between ways, has enough words to ask for something of its own: "empty the drawer and commit".
+fn exceeds_chore(asked: &str) -> bool {
     !human::is_consent(asked) && !human::begins_with_consent(asked) && asked.split_whitespace().count() > FEW_WORDS
-}
-
-/// Returns whether a prompt that speaks of recording says no more than that it is to be done. "Let me commit myself from now on" is a rule.
-fn says_little(asked: &str) -> bool {
-    human::only_records(asked) || asked.split_whitespace().count() <= FEW_WORDS
 }
 
 /// Returns whether the user says how what was done turned out: "that works now".
@@ -231,7 +228,7 @@ pub(super) fn proposes(asked: &str) -> bool {
 }
 
 /// Returns whether a prompt says more than a consent or one word: "fix both".
-fn says_what(asked: &str) -> bool {
+fn exceeds_consent(asked: &str) -> bool {
     let least = if asked.is_ascii() { MIN_ORDER_CHARS } else { MIN_ORDER_CHARS / 2 };
     let is_short = asked.chars().count() < least || (asked.is_ascii() && !asked.contains(' '));
     !is_short && (!human::is_consent(asked) || is_verdict(asked))

@@ -43,9 +43,8 @@ impl Unrun {
         if self.files.is_empty() {
             return;
         }
-        let runs = |names: &[&str]| {
-            commands::segments(command).iter().any(|segment| names.iter().any(|name| segment.trim_start().starts_with(name)))
-        };
+        let calls: Vec<String> = commands::segments(command).into_iter().map(without_prefix).collect();
+        let runs = |names: &[&str]| calls.iter().any(|call| names.iter().any(|name| call.starts_with(name)));
         let is_run = |runner: Runner| match runner {
             Runner::Workflow => ci::looks(command) || runs(&WORKFLOWS),
             Runner::Image => runs(&IMAGES),
@@ -95,6 +94,12 @@ impl Unrun {
         names.dedup();
         names
     }
+}
+
+/// Returns a command without the variables and the `sudo` before it.
+fn without_prefix(segment: &str) -> String {
+    let is_prefix = |word: &&str| *word == "sudo" || word.contains('=');
+    segment.split_whitespace().skip_while(is_prefix).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns what runs a file. None if the session could run it, or if it is no such file.
@@ -152,8 +157,11 @@ mod tests {
         let mut unrun = changed(&[path]);
         unrun.command_ran("grep docker notes.md; gh run list");
         assert_eq!(unrun.names(&[path]), ["till/Dockerfile"]);
-        unrun.command_ran("cd till && docker build .");
-        assert!(unrun.names(&[path]).is_empty());
+        for build in ["cd till && docker build .", "sudo docker build .", "DOCKER_BUILDKIT=1 docker build ."] {
+            let mut built = unrun.clone();
+            built.command_ran(build);
+            assert!(built.names(&[path]).is_empty(), "{build}");
+        }
     }
 
     #[test]

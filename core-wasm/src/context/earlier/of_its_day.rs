@@ -30,16 +30,14 @@ const ASKS_HOW: [&str; 6] =
     ["how should i ", "how do you want me ", "how would you like me ", "what should i ", "where should i ", "which branch "];
 /// How a choice begins that hands work on or waits, in lower case.
 const STEPS: [&str; 8] =
-    ["rebase", "amend", "squash", "cherry-pick", "force-push", "wait", "add a new commit", "add a follow-up commit"];
+    ["rebase", "amend", "squash", "cherry-pick", "force-push", "wait for", "add a new commit", "add a follow-up commit"];
 /// How a remark begins that goes on with the talk before it, in lower case.
-const GOES_ON: [&str; 9] = ["but ", "aka ", "and ", "no ", "why not ", "could we ", "can we ", "근데 ", "でも"];
+const GOES_ON: [&str; 9] = ["but ", "aka ", "and ", "no, ", "why not ", "could we ", "can we ", "근데 ", "でも"];
 /// How a question begins that asks for what happened, which decides nothing.
 const ASKS_WHAT_HAPPENED: [&str; 7] =
     ["where did ", "when did ", "what happened", "did you ", "have you ", "did the ", "what scenario "];
 /// Words of a rule.
 const RULE: [&str; 8] = ["always", "never", "every", "each time", "from now on", "항상", "常に", "总是"];
-/// The answers that take or leave what a question offers, in lower case.
-const YES_OR_NO: [&str; 8] = ["yes", "no", "ok", "okay", "skip", "네", "はい", "いいえ"];
 
 /// Returns whether a decision was only about the work of its day. What was saved on purpose holds.
 pub(super) fn is_of_its_day(memory: &Memory) -> bool {
@@ -65,7 +63,7 @@ pub(super) fn is_of_its_day(memory: &Memory) -> bool {
 /// whether to go on.
 fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
     let lower = answer.to_lowercase();
-    let says_yes_or_no = || YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word));
+    let says_yes_or_no = || prose::says_yes_or_no(answer) || text::starts_with_words(&lower, "skip");
     let last = last_clause(question);
     let chooses = is_choice && last.starts_with("should i ") && !says_yes_or_no();
     let goes_on = || prose::asks_to_go_on(&last) || matches!(last.as_str(), "proceed" | "continue" | "go on");
@@ -159,6 +157,8 @@ mod tests {
             "Slip 2: how should I handle the old count? → Drop it",
             "Push notifications (About: how does the till tell it?)",
             "Option 2: Two tills (About: one is slow)",
+            "Wait 30 seconds before the drawer is locked",
+            "셔터는 어떻게 할까요? Proceed? → 네트워크로 나누기",
         ] {
             assert!(!is_over(said), "{said}");
         }
@@ -166,6 +166,7 @@ mod tests {
 
     #[test]
     fn a_reply_says_nothing_without_the_talk_around_it() {
+        assert!(!is_over("No bells in the night till") && is_over("no, the other drawer"));
         assert!(is_over("But the bell should still ring") && is_over("why not keep the drawer open?"));
         assert!(is_over("open it on the side (About: agent: Want me to open the drawer or only list it?)"));
         assert!(is_over("see both (About: agent: It is red. Want me to rename `till.rs` to `drawer.rs` for the shop?)"));

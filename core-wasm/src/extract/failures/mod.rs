@@ -60,8 +60,6 @@ const MAX_EDIT_CAUSE_AGE: u32 = 3;
 const MAX_REWORDED: usize = 4;
 /// The minimum length of a line that is recognized when it is printed again, in bytes.
 const MIN_LINE_BYTES: usize = 16;
-/// How the user says that the continuous integration passed, in lower case.
-const PASSES: &[&str] = &["is green", "all green", "passed now", "passes now", "ci passes", "ci passed", "is passing"];
 /// The maximum number of errors that the user pasted to keep.
 const MAX_PASTED: usize = 4;
 /// The maximum number of sentences that the agent said between failure and success.
@@ -227,8 +225,7 @@ impl Failures {
 
     /// Records what the human said, who may allow to go past what fails.
     pub(super) fn human_said(&mut self, said: &str) {
-        let lower = said.to_lowercase();
-        if text::contains_any_words(&lower, &["ci", "build", "pipeline"]) && text::contains_any_words(&lower, PASSES) {
+        if text::sentences(said).iter().any(|it| ci::is_said_to_pass(it)) {
             self.ci_logs.passed();
         }
         self.open.iter_mut().for_each(|failure| failure.is_answered = true);

@@ -226,14 +226,17 @@ fn idea(said: &str) -> Option<&str> {
 
 /// Returns whether a text says that an idea is bad: "it seems a little too complicated", "this idea sucks".
 fn finds_bad(said: &str) -> bool {
-    let excess = ["far too ", "way too "].iter().filter_map(|words| said.split_once(words)).map(|(_, rest)| rest);
-    let is_excess =
-        |rest: &str| ["many", "much", "complicated", "complex"].iter().any(|it| text::starts_with_words(rest, it));
-    if excess.into_iter().any(is_excess) || ELLIPSES.iter().any(|it| text::starts_with_words(said, it)) {
-        return true;
-    }
     let contracted = ["its", "thats", "theyre"].iter().find(|it| text::starts_with_words(said, it));
     let pronoun = || PRONOUNS.iter().find(|it| text::starts_with_words(said, it)).map(|it| said[it.len()..].trim_start());
+    let is_excess = |before: &str, rest: &str| {
+        // "The page loads way too many pictures" is a fault of a part.
+        let speaks_of_it = before.is_empty() || contracted.is_some() || idea(said).is_some() || pronoun().is_some();
+        speaks_of_it && ["many", "much", "complicated", "complex"].iter().any(|it| text::starts_with_words(rest, it))
+    };
+    let mut excess = ["far too ", "way too "].iter().filter_map(|words| said.split_once(words));
+    if excess.any(|(before, rest)| is_excess(before, rest)) || ELLIPSES.iter().any(|it| text::starts_with_words(said, it)) {
+        return true;
+    }
     let is_bad = |verdict: &str| {
         let words: Vec<&str> = verdict.split_whitespace().skip_while(|word| WEIGHTS.contains(word)).collect();
         FAULTS.iter().any(|fault| text::starts_with_words(&words.join(" "), fault))
@@ -278,6 +281,7 @@ mod tests {
             "I don't like the bell on the left",
             "is it too complicated?",
             "the drawer is too big",
+            "the till prints way too many slips",
             "I don't like it blinking at noon",
             "ehh there's a new slip in the till",
             "it is too bad that the till has no bell, but fine",

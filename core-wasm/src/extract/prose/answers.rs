@@ -87,8 +87,8 @@ const APPROVES: [&str; 6] =
     ["問題ないですか", "問題ありませんか", "よろしいですか", "괜찮을까요", "괜찮으신가요", "문제 없을까요"];
 /// How such a question begins if it points to what is shown.
 const SHOWN: [&str; 6] = ["この", "これ", "以上", "이 ", "이대로", "이렇게"];
-const YES_OR_NO: [&str; 14] =
-    ["はい", "いいえ", "うん", "お願い", "yes", "no", "ok", "네", "예", "응", "아니", "좋아", "진행", "進め"];
+const YES_OR_NO: [&str; 15] =
+    ["はい", "いいえ", "うん", "お願い", "yes", "no", "ok", "okay", "네", "예", "응", "아니", "좋아", "진행", "進め"];
 /// The width up to which an answer to a question that asks to approve says nothing but yes.
 const MAX_BARE_WIDTH: usize = 20;
 /// The number of words up to which an answer says no more than yes, no or which.
@@ -159,21 +159,23 @@ pub(crate) fn is_of_its_day(question: &str, answer: &str) -> bool {
     let asked = lower.trim_end_matches(['?', '？', ' ']);
     let last = asked.rsplit(['.', '?', '!', '。', '？']).next().unwrap_or_default().trim_start();
     let last = last.strip_prefix("or ").unwrap_or(last);
-    let says_yes_or_no = || {
-        let lower = answer.trim_start().to_lowercase();
-        // A single syllable also begins other words: "네트워크".
-        let is_ended = |rest: &str| !rest.starts_with(char::is_alphanumeric) || rest.starts_with('요');
-        let is_long = |word: &str| word.is_ascii() || word.chars().nth(1).is_some();
-        let says = |word: &str| lower.strip_prefix(word).is_some_and(|rest| is_long(word) || is_ended(rest));
-        YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word) && says(word))
-    };
     // "Is SQLite all right?" asks for a decision, "Is this plan all right?" for a go-ahead.
     let points = || SHOWN.iter().any(|word| last.starts_with(word));
-    let is_bare_yes = || says_yes_or_no() && text::width(answer) <= MAX_BARE_WIDTH;
+    let is_bare_yes = || says_yes_or_no(answer) && text::width(answer) <= MAX_BARE_WIDTH;
     answer.split_whitespace().count() <= MAX_ANSWER_WORDS
         && (OF_ITS_DAY.iter().any(|opening| last.starts_with(opening))
             || (APPROVES.iter().any(|end| last.ends_with(end)) && (points() || is_bare_yes()))
-            || (ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end)) && says_yes_or_no()))
+            || (ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end)) && says_yes_or_no(answer)))
+}
+
+/// Returns whether an answer begins with yes or no.
+pub(crate) fn says_yes_or_no(answer: &str) -> bool {
+    let lower = answer.trim_start().to_lowercase();
+    // A single syllable also begins other words: "네트워크".
+    let is_ended = |rest: &str| !rest.starts_with(char::is_alphanumeric) || rest.starts_with('요');
+    let is_long = |word: &str| word.is_ascii() || word.chars().nth(1).is_some();
+    let says = |word: &str| lower.strip_prefix(word).is_some_and(|rest| is_long(word) || is_ended(rest));
+    YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word) && says(word))
 }
 
 #[cfg(test)]

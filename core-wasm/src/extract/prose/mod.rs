@@ -20,7 +20,7 @@ mod waits;
 mod yes_or_no;
 
 pub(super) use acknowledgement::{acknowledged, recommended};
-pub(crate) use answers::{asks_to_go_on, chooses_nothing, is_of_its_day};
+pub(crate) use answers::{asks_to_go_on, chooses_nothing, is_of_its_day, says_yes_or_no};
 pub(super) use answers::{can_be_rejected, leaves_to_agent, takes_all};
 pub(super) use document::{decisions, declared_decisions, findings};
 pub(crate) use ending::checked;

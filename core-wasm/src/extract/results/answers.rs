@@ -76,7 +76,7 @@ impl Results {
     }
 
     /// Returns the length of statements, in characters.
-    fn length(&self, places: impl Iterator<Item = Place>) -> usize {
+    pub(super) fn length(&self, places: impl Iterator<Item = Place>) -> usize {
         places.map(|(at, number)| self.turns[at].statements[number].text.chars().count()).sum()
     }
 

@@ -43,29 +43,20 @@ impl Results {
 
     /// Adds what is missing of the lists of which most is chosen, while there is room: a list with gaps misleads.
     pub(super) fn with_whole_lists(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        let mut room = (MAX_SESSION_CHARS + MAX_LIST_CHARS).saturating_sub(
-            chosen.iter().map(|&(turn, number)| self.turns[turn].statements[number].text.chars().count()).sum(),
-        );
+        let mut room = (MAX_SESSION_CHARS + MAX_LIST_CHARS).saturating_sub(self.length(chosen.iter().copied()));
         for (at, turn) in self.turns.iter().enumerate() {
             for list in turn.lists() {
-                let (told, missing): (Vec<usize>, Vec<usize>) =
-                    list.clone().partition(|number| chosen.contains(&(at, *number)));
+                let (told, mut missing) = parted(at, list, &chosen);
                 let later_turns = self.turns.len() - 1 - at;
-                let missing: Vec<usize> = missing
-                    .into_iter()
-                    .filter(|&number| {
-                        !is_barred(&turn.statements[number], turn, later_turns, 1.0) && !turn.is_option(number)
-                    })
-                    .collect();
-                let length = |numbers: &[usize]| -> usize {
-                    numbers.iter().map(|&number| turn.statements[number].text.chars().count()).sum()
-                };
-                let (own, chars) = (length(&told), length(&missing));
+                missing.retain(|&(_, number)| {
+                    !is_barred(&turn.statements[number], turn, later_turns, 1.0) && !turn.is_option(number)
+                });
+                let (own, chars) = (self.length(told.iter().copied()), self.length(missing.iter().copied()));
                 let is_most = told.len() >= 2 && told.len() >= missing.len() && chars <= MAX_LIST_CHARS;
                 let is_short = !told.is_empty() && chars + own <= MAX_SHORT_LIST_CHARS && chars + MAX_LIST_CHARS <= room;
                 if (is_short || is_most) && chars <= room {
                     room -= chars;
-                    chosen.extend(missing.into_iter().map(|number| (at, number)));
+                    chosen.extend(missing);
                 }
             }
         }
@@ -89,12 +80,11 @@ impl Results {
                         || it.is_proposed
                 };
                 let is_step = |number: &usize| turn.statements[*number].is_step;
-                let (told, missing): (Vec<usize>, Vec<usize>) =
-                    list.clone().filter(is_step).partition(|number| chosen.contains(&(at, *number)));
-                let chars: usize = missing.iter().map(|&number| turn.statements[number].text.chars().count()).sum();
+                let (told, missing) = parted(at, list.clone().filter(is_step), &chosen);
+                let chars = self.length(missing.iter().copied());
                 let is_most = told.len() >= MIN_STEPS && 2 * told.len() >= missing.len();
                 if is_most && chars <= MAX_STEPS_CHARS && !list.clone().any(is_choice) {
-                    chosen.extend(missing.into_iter().map(|number| (at, number)));
+                    chosen.extend(missing);
                 }
             }
         }
@@ -114,4 +104,9 @@ impl Results {
         }
         chosen
     }
+}
+
+/// Parts statements of a turn into those that are chosen and those that are missing.
+fn parted(at: usize, numbers: impl Iterator<Item = usize>, chosen: &[Place]) -> (Vec<Place>, Vec<Place>) {
+    numbers.map(|number| (at, number)).partition(|place| chosen.contains(place))
 }

@@ -1,7 +1,7 @@
 //! Rules about commits, branches and pull requests, and about the language in which something is written.
 
 use super::addressed::without_rules_file;
-use crate::text;
+use crate::text::{self, strip_apostrophes};
 
 /// Words that say that a sentence holds for this once.
 const ONCE: &[&str] = &[
@@ -247,9 +247,9 @@ pub(super) fn is_reasoned_convention(lower: &str) -> bool {
 
 /// Returns whether somebody commits or pushes without the agent: "let me commit", "I'll push it myself", "don't commit".
 pub(in crate::extract) fn keeps_record(said: &str) -> bool {
-    const BEFORE: [&str; 9] = ["let me", "let us", "i'll", "i will", "i'd rather", "don't", "do not", "never", "stop"];
+    const BEFORE: [&str; 9] = ["let me", "let us", "ill", "i will", "id rather", "dont", "do not", "never", "stop"];
     const DEEDS: [&str; 4] = ["commit", "push", "committing", "pushing"];
-    let lower = said.to_lowercase().replace('’', "'");
+    let lower = strip_apostrophes(said);
     let is_kept = |before: &&str| DEEDS.iter().any(|deed| text::contains_words(&lower, &format!("{before} {deed}")));
     !said.ends_with(['?', '？']) && BEFORE.iter().any(is_kept)
 }
