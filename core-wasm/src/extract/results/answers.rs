@@ -101,8 +101,9 @@ impl Results {
         let blocks = self.blocks(at, overtaken);
         let last = blocks.len().saturating_sub(1);
         // "The changes:" opens nothing without what it leads to.
-        let is_lead_alone =
-            |block: &Block| block.numbers.iter().all(|&number| is_lead(&self.turns[at].statements[number].text));
+        let turn = &self.turns[at];
+        let is_bare = |&number: &usize| is_lead(&turn.statements[number].text) && !turn.leads_with_deed(number);
+        let is_lead_alone = |block: &Block| block.numbers.iter().all(is_bare);
         let opening = blocks.iter().position(|block| !is_lead_alone(block)).unwrap_or(0);
         let rank = |block: usize| match block {
             _ if block <= opening => 0,
@@ -414,6 +415,14 @@ mod tests {
         let told = told(vec![turn(&answer), turn(&long)], &[(0, 1)]);
         assert_eq!(told[0], "The changes:");
         assert!(told[1].starts_with("One slip of the night till"), "{told:?}");
+    }
+
+    #[test]
+    fn what_is_only_named_elsewhere_is_not_told_yet() {
+        let found =
+            "Two parts of the till do the same:\n- `open_till()`\n- `close_till()`\n\nThe lamp of the drawer is never lit.";
+        let named = "Added `open_till()` and `close_till()` to the till of the night shop.";
+        assert_eq!(told(vec![turn(named), turn(found)], &[(0, 0)]).len(), 5);
     }
 
     #[test]
