@@ -246,14 +246,14 @@ impl Results {
                 && (says_finished(&statement.heading) || turn.lead(number).is_some_and(|lead| says_finished(&lead.text)))
         };
         let Some(last) = (0..turn.statements.len()).rev().find(is_result) else { return Vec::new() };
-        let is_of_list = |&number: &usize| {
+        let stands_there = |&number: &usize| {
             let (one, other) = (&turn.statements[number], &turn.statements[last]);
             (&one.heading, one.count) == (&other.heading, other.count)
         };
         let later_turns = self.turns.len() - 1 - at;
         let is_barred = |&number: &usize| is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0);
-        let list = (0..=last).filter(is_of_list).filter(is_result).filter(|number| !is_barred(number));
-        self.fitting(at, list.filter(|&number| !chosen.contains(&(at, number))), MAX_BRIEF_CHARS)
+        let results = (0..=last).filter(stands_there).filter(is_result).filter(|number| !is_barred(number));
+        self.fitting(at, results.filter(|&number| !chosen.contains(&(at, number))), MAX_BRIEF_CHARS)
     }
 
     /// Returns the best of what the agent said while it worked, if the last turn that changed files ended with an answer of which nothing
