@@ -411,9 +411,12 @@ mod tests {
         let slip = |color: &str| format!("- One slip of the {color} till is printed on paper with a border of two lines\n");
         let list: String = ["night", "red", "blue", "green", "old", "new", "small", "first", "last"].map(slip).concat();
         let answer = format!("The changes:\n{list}\nThe drawer of the till stays as it was.");
-        let long = "The drawer opens with the key of the till, and a lamp shows it to whoever stands there. ".repeat(70);
-        let told = told(vec![turn(&answer), turn(&long)], &[(0, 1)]);
-        assert_eq!(told[0], "The changes:");
+        let long = |said: &str| (0..60).map(|number| format!("- {said} {number}\n")).collect::<String>();
+        let drawers = turn(&long("The drawer opens with the red key of shelf number"));
+        let lamps = turn(&long("A lamp shines at dusk above the counter beside window"));
+        let turns = vec![turn(&answer), drawers, lamps, turn("The bell rings once.")];
+        let told = told(turns, &[]);
+        assert_eq!(told[0], "The changes:", "{told:?}");
         assert!(told[1].starts_with("One slip of the night till"), "{told:?}");
     }
 
