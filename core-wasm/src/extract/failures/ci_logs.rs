@@ -83,6 +83,10 @@ impl CiLogs {
     /// Records what the agent said, which may explain the log.
     pub(super) fn agent_said(&mut self, said: &str) {
         let Some(read) = self.read.take() else { return };
+        // The log of a later run shows what is mended, whatever else failed there.
+        if text::contains_any_words(&said.to_lowercase(), &["pass now", "passes now", "now pass", "now passes"]) {
+            self.passed();
+        }
         match diagnosis(said) {
             Some(said) if !self.all.iter().any(|known| known.said == said) => {
                 // Of the same run, what was said before was on the way to the cause.
@@ -206,6 +210,11 @@ mod tests {
                 "CI failed: `open_unix_test.go` is never built on this machine. Tried, not seen to pass: a change of `till/open.go`"
             ]
         );
+        let mut later = logs.clone();
+        later.committed();
+        later.ran("gh run view 12 --log-failed", LOG, &LineRef::default());
+        later.agent_said("Progress, the tests of the till pass now. Let me look at the drawer.");
+        assert!(told(&later)[0].ends_with("Fixed by: a change of `till/open.go`"));
         logs.passed();
         assert!(told(&logs)[0].ends_with("Fixed by: a change of `till/open.go`"));
         logs.committed();

@@ -25,6 +25,8 @@ const MIN_SCORE: f32 = -2.2;
 /// spaces, in characters.
 const MIN_OPENING_WORDS: usize = 3;
 const MIN_WIDE_OPENING_CHARS: usize = 12;
+/// The maximum number of words of an exclamation that says nothing unless it names something.
+const MAX_EXCLAIMED_WORDS: usize = 5;
 /// The number of words from which a sentence to the user says something of the work.
 const MIN_TELLING_WORDS: usize = 6;
 /// The length from which what the agent says to a report of the client sums up the work, in characters.
@@ -68,6 +70,7 @@ impl Results {
                 chosen.extend(self.blocks_that_fit(at, &chosen, overtaken, room, is_brief));
             }
         }
+        chosen.extend(self.listed(&chosen));
         let reason = self.reasoned(&chosen).into_iter().collect();
         chosen.extend(self.with_antecedents(reason));
         chosen.sort_unstable();
@@ -97,8 +100,13 @@ impl Results {
     fn blocks_that_fit(&self, at: usize, chosen: &[Place], overtaken: &[Place], room: usize, is_brief: bool) -> Vec<Place> {
         let blocks = self.blocks(at, overtaken);
         let last = blocks.len().saturating_sub(1);
+        // "The changes:" opens nothing without what it leads to.
+        let turn = &self.turns[at];
+        let is_bare = |&number: &usize| is_lead(&turn.statements[number].text) && !turn.leads_with_deed(number);
+        let is_lead_alone = |block: &Block| block.numbers.iter().all(is_bare);
+        let opening = blocks.iter().position(|block| !is_lead_alone(block)).unwrap_or(0);
         let rank = |block: usize| match block {
-            0 => 0,
+            _ if block <= opening => 0,
             _ if block == last || self.turns[at].is_verdict(blocks[block].numbers[0]) => 1,
             _ => 2,
         };
@@ -122,8 +130,8 @@ impl Results {
             if chars <= left {
                 left -= chars;
                 added.extend(new);
-            } else if rank(block) == 0 && !is_brief {
-                // A long list alone is told as far as there is room.
+            } else if rank(block) == 0 {
+                // A long opening is told as far as there is room: what ends the answer says nothing without it.
                 let part = self.fitting(at, new.into_iter().map(|(_, number)| number), left);
                 left -= self.length(part.iter().copied());
                 added.extend(part);
@@ -155,6 +163,7 @@ impl Results {
             let is_told = !overtaken.contains(&(at, number))
                 && (self.is_part_of_answer(at, number) || (statement.form == Form::Heading && turn.is_verdict(number)))
                 && !opens_empty(turn, number)
+                && !only_exclaims(statement)
                 // What passed in the end is told beside the outcome.
                 && (at + 1 == self.turns.len() || prose::checked(&statement.text).is_none())
                 && (!points_back(statement, turn) || self.is_understood(at, number, &blocks));
@@ -221,6 +230,32 @@ impl Results {
         numbers.filter(fits).map(|number| (at, number)).collect()
     }
 
+    /// Returns the last list of results that the agent gave while it worked, if the answer with which the work ended says next to nothing:
+    /// "All checks pass:" and what was checked, then "All four are done."
+    fn listed(&self, chosen: &[Place]) -> Vec<Place> {
+        let Some(at) = self.closing().filter(|&at| self.turns[at].edited) else { return Vec::new() };
+        let turn = &self.turns[at];
+        if self.length(chosen.iter().copied().filter(|(of, _)| *of == at)) >= MIN_ANSWER_CHARS {
+            return Vec::new();
+        }
+        let says_finished = |said: &str| signs::says_finished(&said.to_lowercase());
+        let is_result = |&number: &usize| {
+            let statement = &turn.statements[number];
+            statement.voice == Voice::Work
+                && matches!(statement.form, Form::Item | Form::Row)
+                && (says_finished(&statement.heading) || turn.lead(number).is_some_and(|lead| says_finished(&lead.text)))
+        };
+        let Some(last) = (0..turn.statements.len()).rev().find(is_result) else { return Vec::new() };
+        let stands_there = |&number: &usize| {
+            let (one, other) = (&turn.statements[number], &turn.statements[last]);
+            (&one.heading, one.count) == (&other.heading, other.count)
+        };
+        let later_turns = self.turns.len() - 1 - at;
+        let is_barred = |&number: &usize| is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0);
+        let results = (0..=last).filter(stands_there).filter(is_result).filter(|number| !is_barred(number));
+        self.fitting(at, results.filter(|&number| !chosen.contains(&(at, number))), MAX_BRIEF_CHARS)
+    }
+
     /// Returns the best of what the agent said while it worked, if the last turn that changed files ended with an answer of which nothing
     /// is told but what was checked.
     fn reasoned(&self, chosen: &[Place]) -> Option<Place> {
@@ -285,6 +320,15 @@ fn opens_empty(turn: &TurnResult, number: usize) -> bool {
         && statement::names(&it.text).is_empty()
         && !is_lead(&it.text)
         && !standing::is_short_answer(&it.text.to_lowercase())
+}
+
+/// Returns whether a sentence is a short exclamation that names nothing: "Found the bug!", "Both work perfectly!"
+fn only_exclaims(statement: &Statement) -> bool {
+    statement.form == Form::Sentence
+        && statement.text.ends_with('!')
+        && statement.text.split_whitespace().count() <= MAX_EXCLAIMED_WORDS
+        && statement::names(&statement.text).is_empty()
+        && !standing::says_mended(&statement.text.to_lowercase())
 }
 
 /// Returns whether two statements that are told one after the other are of the same paragraph, list or table.
@@ -360,6 +404,43 @@ mod tests {
             told(vec![turn(&answer)], &[]),
             ["The till rounds each total to cents.", "The night till was not tested."]
         );
+    }
+
+    #[test]
+    fn what_ends_an_answer_is_told_with_its_opening() {
+        let slip = |color: &str| format!("- One slip of the {color} till is printed on paper with a border of two lines\n");
+        let list: String = ["night", "red", "blue", "green", "old", "new", "small", "first", "last"].map(slip).concat();
+        let answer = format!("The changes:\n{list}\nThe drawer of the till stays as it was.");
+        let long = |said: &str| (0..60).map(|number| format!("- {said} {number}\n")).collect::<String>();
+        let drawers = turn(&long("The drawer opens with the red key of shelf number"));
+        let lamps = turn(&long("A lamp shines at dusk above the counter beside window"));
+        let turns = vec![turn(&answer), drawers, lamps, turn("The bell rings once.")];
+        let told = told(turns, &[]);
+        assert_eq!(told[0], "The changes:", "{told:?}");
+        assert!(told[1].starts_with("One slip of the night till"), "{told:?}");
+    }
+
+    #[test]
+    fn what_is_only_named_elsewhere_is_not_told_yet() {
+        let found =
+            "Two parts of the till do the same:\n- `open_till()`\n- `close_till()`\n\nThe lamp of the drawer is never lit.";
+        let named = "Added `open_till()` and `close_till()` to the till of the night shop.";
+        assert_eq!(told(vec![turn(named), turn(found)], &[(0, 0)]).len(), 5);
+    }
+
+    #[test]
+    fn a_short_exclamation_says_nothing() {
+        let answer =
+            "The till rounds each total to cents. The drawer of the night till opens with its key.\n\nBoth work well!";
+        assert_eq!(told(vec![turn(answer)], &[]).len(), 2);
+    }
+
+    #[test]
+    fn a_list_that_was_given_on_the_way_is_told_if_the_end_says_nothing() {
+        let mut turn = turn("All four are done.");
+        let list = "All checks pass:\n- The till rounds each total to cents\n- The drawer stays shut at night";
+        turn.statements.extend(statement::statements(list, Voice::Work));
+        assert_eq!(told(vec![turn], &[]).len(), 3);
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl Results {
         let (words, names) = (text::features(&statement.text), statement::names(&statement.text));
         let is_told = |&(of, other): &Place| {
             let said = text::features(&self.turns[of].statements[other].text);
-            share_of(&words, |word| said.contains(word)) >= TOLD
+            // That something is named somewhere tells nothing of it.
+            words.len() > 2 && share_of(&words, |word| said.contains(word)) >= TOLD
         };
         let is_overtaken = |later: &TurnResult| {
             let theirs = later.names();

@@ -379,11 +379,14 @@ impl Results {
     /// Returns whether the chosen statements of a turn say something. What only the human said is told as a rule or as what was asked.
     fn says_something(&self, at: usize, chosen: impl Iterator<Item = usize>) -> bool {
         let turn = &self.turns[at];
-        let said = chosen.map(|number| &turn.statements[number]).filter(|it| it.voice != Voice::Human);
-        let said: Vec<&Statement> = said.collect();
+        let (said, asked): (Vec<&Statement>, Vec<&Statement>) =
+            chosen.map(|number| &turn.statements[number]).partition(|it| it.voice != Voice::Human);
         let mut sentences = said.iter().filter(|it| !is_lead(&it.text));
         let (first, second) = (sentences.next(), sentences.next());
-        let (Some(only), None, true) = (first, second, at + 1 < self.turns.len()) else { return !said.is_empty() };
+        let (Some(only), None, true) = (first, second, at + 1 < self.turns.len()) else {
+            // A line that leads to nothing answers nothing.
+            return first.is_some() || (!said.is_empty() && asked.is_empty());
+        };
         let lower = only.text.to_lowercase();
         // A step of a plan alone says less than the work that came of it.
         let is_step = !turn.has_work() && self.setting(at).edited_later && signs::is_imperative(&lower);
