@@ -13,7 +13,6 @@ use super::labels::Labels;
 use super::published::Published;
 use super::undone::Push;
 use super::unrun::Unrun;
-use crate::text;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
 const MAX_CHECKS: usize = 8;
@@ -367,7 +366,11 @@ impl Evidence {
 
 /// Returns whether a command line runs a formatter of that name so that it rewrites what it finds.
 fn rewrites(command: &str, name: &str) -> bool {
-    const LOOKS: [&str; 6] = ["check", " -l", " -d", "--list", "--diff", "--dry-run"];
+    const LOOKS: [&str; 6] = ["check", "-l", "-d", "--list", "--diff", "--dry-run"];
+    // "--check", "fmt:check", "--check-only", and not "src/checkout".
+    let looks = |word: &str| {
+        LOOKS.contains(&word) || word.starts_with("--check") || word.ends_with(":check") || word.ends_with("-check")
+    };
     let mut runs = commands::segments(command).into_iter().filter(|segment| segment.contains(name));
-    !runs.any(|segment| text::contains_any(segment, &LOOKS))
+    !runs.any(|segment| segment.split_whitespace().any(looks))
 }

@@ -63,6 +63,9 @@ fn a_formatter_that_rewrites_proves_nothing() {
     assert_eq!(items(&evidence), ["clippy: pass"]);
     evidence.command_ran("cargo fmt --check", "", true, false);
     assert_eq!(items(&evidence), ["clippy: pass", "fmt: pass"]);
+    let mut evidence = Evidence::default();
+    evidence.command_ran("prettier --write src/checkout", "", true, false);
+    assert!(items(&evidence).is_empty(), "a path is no option");
 }
 
 #[test]
