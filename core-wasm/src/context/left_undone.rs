@@ -55,7 +55,7 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
         return !sessions.any(|notes| asks_for(notes, title)) && !later.has_taken_up(at, title);
     }
     // How the last request ended, and what was not run or checked then, is of its day.
-    let of_its_day: [fn(&Labels) -> &'static str; 14] = [
+    let of_its_day: [fn(&Labels) -> &'static str; 15] = [
         |it| it.open_question,
         |it| it.open_request,
         |it| it.begun_request,
@@ -67,6 +67,7 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
         |it| it.not_merged,
         |it| it.expected,
         |it| it.never_run,
+        |it| it.unrun,
         |it| it.interrupted,
         |it| it.interrupted_unchanged,
         |it| it.cause_open,
@@ -74,10 +75,16 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
     !of_its_day.into_iter().any(begins)
         && text::width(item) >= MIN_WIDTH
         && !item.ends_with(['?', '？'])
-        // What only the user could do was soon done.
-        && !["you'll need ", "you will need ", "you need "].iter().any(|it| item.to_lowercase().starts_with(it))
-        && !item.to_lowercase().contains("ready for you")
+        && !is_remark(&item.to_lowercase())
         && !later.has_taken_up(at, item)
+}
+
+/// Returns whether an item in lower case is a remark to the user at the end of a talk, and no task: what only the user could do was soon
+/// done, and what the agent had not seen then is of its day.
+fn is_remark(lower: &str) -> bool {
+    const TO_THE_USER: [&str; 9] = ["i", "i'm", "i've", "i’m", "i’ve", "we", "you", "you'll", "you’ll"];
+    const DOUBTS: [&str; 4] = ["worth checking", "worth a look", "might ", "may be "];
+    text::contains_any_words(lower, &TO_THE_USER) || text::contains_any(lower, &DOUBTS)
 }
 
 #[cfg(test)]
@@ -107,6 +114,8 @@ mod tests {
         let of_its_day = format!("{}: shall I close it?", words.open_question);
         assert_eq!(told(&[&of_its_day, task, words.never_run, "Lint"], "The bell rings.").as_deref(), Some(task));
         assert_eq!(told(&[task], "Paint the drawer of the night till red: done, it is dry."), None);
+        let unrun = words.unrun.replace("{}", "`till.yml`");
+        assert_eq!(told(&[&unrun, "The drawer is red, but I have not seen it open"], "The bell rings."), None);
         let plan = words.made_plan.replace("{}", "Close the night till");
         let named = words.plan.replace("{}", "Close the night till");
         assert_eq!(told(&[&format!("{plan}: Ring first; close it.")], "The bell rings."), Some(named));

@@ -38,6 +38,8 @@ const ASKS_WHAT_HAPPENED: [&str; 7] =
     ["where did ", "when did ", "what happened", "did you ", "have you ", "did the ", "what scenario "];
 /// Words of a rule.
 const RULE: [&str; 8] = ["always", "never", "every", "each time", "from now on", "항상", "常に", "总是"];
+/// Words of an answer that wants something else than what was offered, in lower case.
+const OTHERWISE: [&str; 4] = ["instead", "대신", "代わりに", "而不是"];
 /// The answers that take or leave what a question offers, in lower case.
 const YES_OR_NO: [&str; 8] = ["yes", "no", "ok", "okay", "skip", "네", "はい", "いいえ"];
 
@@ -67,7 +69,9 @@ fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
     let lower = answer.to_lowercase();
     let says_yes_or_no = || YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word));
     let last = last_clause(question);
-    let chooses = is_choice && last.starts_with("should i ") && !says_yes_or_no();
+    // "Yes, but put it there instead" is not what was offered.
+    let chooses =
+        (is_choice && last.starts_with("should i ") && !says_yes_or_no()) || text::contains_any_words(&lower, &OTHERWISE);
     let goes_on = || prose::asks_to_go_on(&last) || matches!(last.as_str(), "proceed" | "continue" | "go on");
     !chooses && (prose::is_of_its_day(&last, answer) || (goes_on() && (is_choice || says_yes_or_no())))
 }
@@ -138,6 +142,7 @@ mod tests {
             "How long should the tokens of the shop live? → Short (15 minutes)",
             "Should I count in the till or in the cart? → In the till. Why: It is nearer. Rejected: In the cart",
             "Should I close the drawer? → yes, always",
+            "Want me to sweep the slips off the till? → yes, put them into a box instead",
         ] {
             assert!(!is_over(said), "{said}");
         }

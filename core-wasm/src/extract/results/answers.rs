@@ -25,6 +25,9 @@ const MIN_SCORE: f32 = -2.2;
 /// spaces, in characters.
 const MIN_OPENING_WORDS: usize = 3;
 const MIN_WIDE_OPENING_CHARS: usize = 12;
+/// The length below which the end of the work says next to nothing, and the maximum length of a list that is told for it, in characters.
+const MIN_TELLING_CHARS: usize = 80;
+const MAX_LISTED_CHARS: usize = 700;
 /// The number of words from which a sentence to the user says something of the work.
 const MIN_TELLING_WORDS: usize = 6;
 /// The length from which what the agent says to a report of the client sums up the work, in characters.
@@ -171,6 +174,37 @@ impl Results {
             }
         }
         blocks
+    }
+
+    /// Adds the last list of results that the agent gave while it worked, if the answer with which the work ended says next to nothing:
+    /// "All verifications pass: …", then "All 4 tasks complete."
+    pub(super) fn with_listed_work(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let Some(at) = self.closing().filter(|&at| self.turns[at].edited) else { return chosen };
+        let turn = &self.turns[at];
+        if self.length(chosen.iter().copied().filter(|(of, _)| *of == at)) >= MIN_TELLING_CHARS {
+            return chosen;
+        }
+        let is_result = |number: &usize| {
+            let statement = &turn.statements[*number];
+            statement.voice == Voice::Work
+                && matches!(statement.form, Form::Item | Form::Row)
+                && (signs::says_finished(&statement.heading.to_lowercase())
+                    || turn.lead(*number).is_some_and(|lead| signs::says_finished(&lead.text.to_lowercase())))
+        };
+        let Some(last) = (0..turn.statements.len()).rev().find(is_result) else { return chosen };
+        let is_same_list = |number: &usize| {
+            let (one, other) = (&turn.statements[*number], &turn.statements[last]);
+            (&one.heading, one.count) == (&other.heading, other.count)
+        };
+        let later_turns = self.turns.len() - 1 - at;
+        let results = (0..=last)
+            .filter(|number| is_same_list(number) && !chosen.contains(&(at, *number)))
+            .filter(is_result)
+            .filter(|&number| !is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0));
+        let added = self.fitting(at, results, MAX_LISTED_CHARS);
+        chosen.extend(added);
+        chosen.sort_unstable();
+        chosen
     }
 
     /// Returns the turn whose answer sums the work up at the end. What the agent says to a report of the client after it is short.
@@ -385,6 +419,17 @@ mod tests {
             "The drawer of the night till counts twice."
         );
         assert_eq!(opening("The till works. The drawer of the night till counts once."), "The till works.");
+    }
+
+    #[test]
+    fn an_end_that_says_next_to_nothing_gets_the_list_before_it() {
+        let mut turn = turn("All 4 tasks complete.");
+        let worked = "All checks pass:\n- The drawer of the night till is shut\n- The bell is gone";
+        turn.statements.splice(0..0, statement::statements(worked, Voice::Work));
+        let mut results = Results::default();
+        results.push(turn);
+        let told = results.with_listed_work(vec![(0, 3)]);
+        assert_eq!(told, [(0, 1), (0, 2), (0, 3)]);
     }
 
     #[test]
