@@ -70,8 +70,8 @@ fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
     let says_yes_or_no = || YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word));
     let last = last_clause(question);
     // "Yes, but put it there instead" is not what was offered.
-    let chooses =
-        (is_choice && last.starts_with("should i ") && !says_yes_or_no()) || text::contains_any_words(&lower, &OTHERWISE);
+    let wants_other = text::contains_any_words(&lower, &OTHERWISE) && says_yes_or_no();
+    let chooses = wants_other || (is_choice && last.starts_with("should i ") && !says_yes_or_no());
     let goes_on = || prose::asks_to_go_on(&last) || matches!(last.as_str(), "proceed" | "continue" | "go on");
     !chooses && (prose::is_of_its_day(&last, answer) || (goes_on() && (is_choice || says_yes_or_no())))
 }
@@ -130,6 +130,7 @@ mod tests {
             "서랍이 열렸어요. 지금 정리할까요? → 네",
             "This empties 9 drawers. Proceed? → Yes, empty. Why: Empty all nine. Rejected: No, wait",
             "Do you want me to plan the till, or was the count enough? → Plan the till. Why: Plan how it opens in the morning",
+            "The slip is used up. What do you want to do? → Print two instead: Leave the first. Rejected: Wait",
             "Should I note the spare key in the list? → No, skip. Why: It is plain to see. Rejected: Yes, note it",
         ] {
             assert!(is_over(said), "{said}");

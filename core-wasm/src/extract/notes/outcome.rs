@@ -89,9 +89,12 @@ fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>) {
     // How it was before a change says nothing without the change, but it is better than no end.
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
-    // Nor does a short remark of a turn that ended while the agent was still looking.
-    let is_idle =
-        |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_passing_remark(&turns[at], line);
+    // Nor does a short remark of a turn that ended while the agent was still looking, and what the user said gave nothing.
+    let is_users =
+        |at: usize, line: &str| turns[at].statements.iter().any(|it| it.voice == Voice::Human && it.text.trim() == line);
+    let is_idle = |at: usize, line: &str| {
+        line.starts_with(state.labels().before_change) || is_passing_remark(&turns[at], line) || is_users(at, line.trim())
+    };
     lines.retain(|(at, line)| place.next() == Some(last) || !is_idle(*at, line));
     (lines, moved)
 }
