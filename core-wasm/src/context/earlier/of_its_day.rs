@@ -130,7 +130,7 @@ mod tests {
             "서랍이 열렸어요. 지금 정리할까요? → 네",
             "This empties 9 drawers. Proceed? → Yes, empty. Why: Empty all nine. Rejected: No, wait",
             "Do you want me to plan the till, or was the count enough? → Plan the till. Why: Plan how it opens in the morning",
-            "The slip is used up. What do you want to do? → Print two instead: Leave the first. Rejected: Wait",
+            "The slip is used up. What do you want to do? → Print two instead. Why: Leave the first. Rejected: Wait",
             "Should I note the spare key in the list? → No, skip. Why: It is plain to see. Rejected: Yes, note it",
         ] {
             assert!(is_over(said), "{said}");
