@@ -67,14 +67,19 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
         |it| it.interrupted_unchanged,
         |it| it.cause_open,
     ];
-    let lower = item.to_lowercase();
     !of_its_day.into_iter().any(begins)
         && text::width(item) >= MIN_WIDTH
         && !item.ends_with(['?', '？'])
-        // What only the user could do was soon done.
-        && !["you'll need ", "you will need ", "you need "].iter().any(|it| lower.starts_with(it))
-        && !lower.contains("ready for you")
+        && !is_remark(&item.to_lowercase())
         && !later.has_taken_up(at, item)
+}
+
+/// Returns whether an item in lower case is a remark to the user at the end of a talk, and no task: what only the user could do was soon
+/// done, and what the agent had not seen then is of its day.
+fn is_remark(lower: &str) -> bool {
+    const TO_THE_USER: [&str; 9] = ["i", "i'm", "i've", "i’m", "i’ve", "we", "you", "you'll", "you’ll"];
+    const DOUBTS: [&str; 4] = ["worth checking", "worth a look", "might ", "may be "];
+    text::contains_any_words(lower, &TO_THE_USER) || text::contains_any(lower, &DOUBTS)
 }
 
 #[cfg(test)]
@@ -106,6 +111,8 @@ mod tests {
         let pending = [of_its_day.as_str(), task, words.never_run, &unrun, "Lint"];
         assert_eq!(told(&pending, "The bell rings.").as_deref(), Some(task));
         assert_eq!(told(&[task], "Paint the drawer of the night till red: done, it is dry."), None);
+        let unrun = words.unrun.replace("{}", "`till.yml`");
+        assert_eq!(told(&[&unrun, "The drawer is red, but I have not seen it open"], "The bell rings."), None);
         let plan = words.made_plan.replace("{}", "Close the night till");
         let named = words.plan.replace("{}", "Close the night till");
         assert_eq!(told(&[&format!("{plan}: Ring first; close it.")], "The bell rings."), Some(named));

@@ -34,10 +34,11 @@ const STEPS: [&str; 8] =
 /// How a remark begins that goes on with the talk before it, in lower case.
 const GOES_ON: [&str; 9] = ["but ", "aka ", "and ", "no, ", "why not ", "could we ", "can we ", "근데 ", "でも"];
 /// How a question begins that asks for what happened, which decides nothing.
-const ASKS_WHAT_HAPPENED: [&str; 7] =
-    ["where did ", "when did ", "what happened", "did you ", "have you ", "did the ", "what scenario "];
+const ASKS_WHAT_HAPPENED: [&str; 6] = ["where did ", "when did ", "what happened", "did you ", "have you ", "did the "];
 /// Words of a rule.
 const RULE: [&str; 8] = ["always", "never", "every", "each time", "from now on", "항상", "常に", "总是"];
+/// Words of an answer that wants something else than what was offered, in lower case.
+const OTHERWISE: [&str; 4] = ["instead", "대신", "代わりに", "而不是"];
 
 /// Returns whether a decision was only about the work of its day. What was saved on purpose holds.
 pub(super) fn is_of_its_day(memory: &Memory) -> bool {
@@ -65,7 +66,9 @@ fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
     let lower = answer.to_lowercase();
     let says_yes_or_no = || prose::says_yes_or_no(answer) || text::starts_with_words(&lower, "skip");
     let last = last_clause(question);
-    let chooses = is_choice && last.starts_with("should i ") && !says_yes_or_no();
+    // "Yes, but put it there instead" is not what was offered.
+    let wants_other = text::contains_any_words(&lower, &OTHERWISE) && says_yes_or_no();
+    let chooses = wants_other || (is_choice && last.starts_with("should i ") && !says_yes_or_no());
     let goes_on = || prose::asks_to_go_on(&last) || matches!(last.as_str(), "proceed" | "continue" | "go on");
     !chooses && (prose::is_of_its_day(&last, answer) || (goes_on() && (is_choice || says_yes_or_no())))
 }
@@ -124,6 +127,7 @@ mod tests {
             "서랍이 열렸어요. 지금 정리할까요? → 네",
             "This empties 9 drawers. Proceed? → Yes, empty. Why: Empty all nine. Rejected: No, wait",
             "Do you want me to plan the till, or was the count enough? → Plan the till. Why: Plan how it opens in the morning",
+            "The slip is used up. What do you want to do? → Print two instead. Why: Leave the first. Rejected: Wait",
             "Should I note the spare key in the list? → No, skip. Why: It is plain to see. Rejected: Yes, note it",
         ] {
             assert!(is_over(said), "{said}");
@@ -136,6 +140,7 @@ mod tests {
             "How long should the tokens of the shop live? → Short (15 minutes)",
             "Should I count in the till or in the cart? → In the till. Why: It is nearer. Rejected: In the cart",
             "Should I close the drawer? → yes, always",
+            "Want me to sweep the slips off the till? → yes, put them into a box instead",
         ] {
             assert!(!is_over(said), "{said}");
         }

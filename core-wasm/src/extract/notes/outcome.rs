@@ -89,9 +89,12 @@ fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>) {
     // How it was before a change says nothing without the change, but it is better than no end.
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
-    // Nor does a short remark of a turn that ended while the agent was still looking.
-    let is_idle =
-        |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_passing_remark(&turns[at], line);
+    // Nor does a short remark of a turn that ended while the agent was still looking, and what the user said gave nothing.
+    let is_idle = |at: usize, line: &str| {
+        line.starts_with(state.labels().before_change)
+            || is_passing_remark(&turns[at], line)
+            || only_repeats_user(&turns[at], line)
+    };
     lines.retain(|(at, line)| place.next() == Some(last) || !is_idle(*at, line));
     (lines, moved)
 }
@@ -353,10 +356,16 @@ fn discusses(turn: &TurnResult) -> bool {
     !turn.has_work() && !turn.used_tools && human::only_asks(&turn.asked)
 }
 
+/// Returns whether the line of a turn is nothing but what the user said.
+fn only_repeats_user(turn: &TurnResult, line: &str) -> bool {
+    turn.statements.iter().any(|it| it.voice == Voice::Human && it.text.trim() == line.trim())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::extract::labels::labels;
+    use crate::extract::statement;
     use crate::text::Language;
 
     fn turn(edited: bool) -> TurnResult {
@@ -371,6 +380,13 @@ mod tests {
         };
         assert!(!told(false, true, 1));
         assert!(told(true, true, 1) && told(false, false, 1) && told(false, true, 3));
+    }
+
+    #[test]
+    fn what_the_user_said_is_no_result() {
+        let asked = "the bell of the night till should ring twice";
+        let turn = TurnResult { statements: statement::statements(asked, Voice::Human), ..turn(true) };
+        assert!(only_repeats_user(&turn, asked) && !only_repeats_user(&turn, "The bell rings twice."));
     }
 
     #[test]
