@@ -13,7 +13,7 @@ const MAX_ITEMS: usize = 2;
 const MAX_CHARS: usize = 130;
 /// The width below which a task says nothing without the others of its list.
 const MIN_WIDTH: usize = 24;
-/// How many sessions, with the last one, may still go on with what was only put aside.
+/// How many sessions, with the last one, may still go on with what one of them left.
 const RECENT_SESSIONS: usize = 5;
 
 /// Returns what the session at that place left undone and no later one took up. None if that is nothing, or if nobody would take it up.
@@ -39,10 +39,13 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
         let is_label = |label: &str| !label.is_empty() && item.starts_with(label);
         LANGUAGES.map(labels::labels).into_iter().any(|words| is_label(of(words).split("{}").next().unwrap_or_default()))
     };
-    // What was put aside is soon brought back, and a handover is read at once.
+    // What nobody took up in so many sessions was done elsewhere, or is not wanted any more.
+    if at >= RECENT_SESSIONS {
+        return false;
+    }
     let put_aside: [fn(&Labels) -> &'static str; 3] = [|it| it.stashed, |it| it.handoff, |it| it.written_plan];
     if put_aside.into_iter().any(begins) {
-        return at < RECENT_SESSIONS;
+        return true;
     }
     if begins(|it| it.made_plan) {
         let title = item.split(['"', '「', '」']).nth(1).unwrap_or_default();
