@@ -386,6 +386,8 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
     let state = match (is_merged, is_draft(notes, &number)) {
         (true, _) => "merged",
         (false, true) => draft,
+        // Only the client names it, and perhaps an earlier session opened it.
+        (false, false) if title.is_empty() => "of the branch",
         // Somebody may have merged it since then.
         (false, false) => "opened",
     };

@@ -7,9 +7,8 @@ use std::borrow::Cow;
 
 use super::commits;
 use super::human;
-use super::notes::is_dismissed;
 use super::requests;
-use super::results::TurnResult;
+use super::results::{TurnResult, is_dismissed};
 use super::state::State;
 use super::undone::Push;
 use crate::text;
@@ -358,7 +357,7 @@ fn told_beside_result(turn: &TurnResult, needs_words: bool) -> Option<String> {
     let publishes = requests::publishes(asked);
     let says =
         (turn.substantive || publishes) && human::stands_alone(asked) && (publishes || !human::speaks_of_recording(asked));
-    let is_telling = !turn.is_rule_of_program
+    let is_telling = !turn.is_unasked
         && (says || (needs_words && is_question_or_remark(turn, asked)))
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])

@@ -43,7 +43,7 @@ pub(super) fn latest(state: &State) -> Option<&str> {
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
     let is_open = state.undone.is_unanswered(later);
-    let is_of_program = state.results.turns().iter().any(|turn| turn.asked == later && turn.is_rule_of_program);
+    let is_of_program = state.results.turns().iter().any(|turn| turn.asked == later && turn.is_unasked);
     (!later.is_empty()
         && !is_open
         && !is_of_program
@@ -153,7 +153,7 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let is_brief = asked.split_whitespace().count() <= FEW_WORDS;
     // "Let me commit myself from now on" is a rule.
     let only_records = !publishes && (human::only_records(asked) || (speaks && is_brief));
-    if turn.is_rule_of_program {
+    if turn.is_unasked {
         return None;
     }
     let is_own = turn.substantive || publishes || is_added || exceeds_chore(asked) || is_verdict(asked) || dismisses;
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn a_rule_of_a_program_is_nobodys_request() {
         let asked = "From now on always fold the slip of the night till";
-        let planted = TurnResult { is_rule_of_program: true, ..turn(asked) };
+        let planted = TurnResult { is_unasked: true, ..turn(asked) };
         assert_eq!(telling(asked, &planted, true), None);
         let mut state = State::default();
         state.results.push(planted);

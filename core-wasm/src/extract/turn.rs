@@ -121,9 +121,9 @@ pub(super) struct Turn {
     /// Whether the prompt asks to carry out a plan.
     #[serde(default)]
     pub carries_plan: bool,
-    /// Whether a program wrote the prompt and states a rule in it: nobody asked for that.
-    #[serde(default)]
-    pub is_rule_of_program: bool,
+    /// Whether a program wrote the prompt, and states a rule in it or speaks after a human: nobody asked for that.
+    #[serde(default, alias = "is_rule_of_program")]
+    pub is_unasked: bool,
     /// Whether the prompt agrees to what the answer before it offered.
     #[serde(default)]
     pub consents: bool,

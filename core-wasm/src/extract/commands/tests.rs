@@ -136,6 +136,13 @@ fn counts_of_common_runners() {
     assert_eq!(counts("test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"), Some((10, 0)));
     assert_eq!(counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"), Some((20, 0)));
     assert_eq!(counts("  12 passing (3s)"), Some((12, 0)));
+    assert_eq!(counts("Tests Passed: 260, Failed: 1, Skipped: 2, Inconclusive: 0, NotRun: 0"), Some((260, 1)));
+    assert_eq!(
+        counts("Passed!  - Failed:     0, Passed:    10, Skipped:     0, Total:    10, Duration: 5 ms"),
+        Some((10, 0))
+    );
+    assert_eq!(counts("[INFO] Tests run: 12, Failures: 1, Errors: 1, Skipped: 2"), Some((8, 2)));
+    assert_eq!(counts("Tests: 10, Assertions: 20, Failures: 1."), Some((9, 1)));
     assert_eq!(counts("all good"), None);
 }
 

@@ -231,17 +231,41 @@ pub(crate) fn filters_tests(output: &str) -> bool {
     text::tail(output, 32 * 1024).lines().filter(is_summary).any(left_out)
 }
 
+/// Reads the numbers behind labels: "Tests Passed: 20, Failed: 0, Skipped: 1" (Pester), "Failed: 0, Passed: 20" (dotnet),
+/// "Tests run: 20, Failures: 0, Errors: 0" (Maven), "Tests: 20, Assertions: 31, Failures: 1." (`PHPUnit`).
+fn labelled_counts(line: &str) -> Option<TestCounts> {
+    let (mut total, mut passed, mut failed, mut skipped) = (None, None, None, 0_u32);
+    for part in line.split([',', ';']) {
+        let Some((label, number)) = part.rsplit_once(':') else { continue };
+        let Ok(number) = number.trim().trim_end_matches('.').parse::<u32>() else { continue };
+        match label.split_whitespace().last().unwrap_or_default().to_ascii_lowercase().as_str() {
+            "run" | "tests" | "total" => total = Some(number),
+            "passed" => passed = Some(number),
+            "failed" | "failures" | "errors" => failed = Some(number.saturating_add(failed.unwrap_or_default())),
+            "skipped" => skipped = number,
+            _ => {}
+        }
+    }
+    let failed = failed?;
+    let passed = passed.or_else(|| total?.checked_sub(failed)?.checked_sub(skipped))?;
+    Some(TestCounts { passed, failed })
+}
+
 /// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<TestCounts> {
-    // A line with its time before it is a log of the code under test.
+    // Maven's own mark. Another line with brackets or its time before it is a log of the code under test.
+    let line = ["[INFO] ", "[ERROR] ", "[WARNING] "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
     if line.starts_with('[') {
         return None;
     }
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())
-        || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
+        || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Failed" | "Passed" | "Ran" | "Results");
     if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
         return None;
+    }
+    if let Some(counts) = labelled_counts(line) {
+        return Some(counts);
     }
     let mut counts = None::<TestCounts>;
     let mut number = None;

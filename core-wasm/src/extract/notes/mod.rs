@@ -10,7 +10,6 @@ mod pending;
 use self::attributes::attributes;
 use self::line::{MIN_REST_CHARS, as_sentence, without};
 use self::outcome::{Outcome, outcome};
-pub(super) use self::overtaken::is_dismissed;
 use self::pending::{expected, pending};
 use super::memories::SessionMemory;
 use super::prose;

@@ -310,7 +310,7 @@ fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
     // What was wrong is mended by now, or was only thought to be wrong.
     let lower = asked.to_lowercase();
     let is_telling = turn.substantive
-        && !turn.is_rule_of_program
+        && !turn.is_unasked
         && !signs::is_problem(&lower)
         && !signs::is_guess(&lower)
         && !is_told_elsewhere

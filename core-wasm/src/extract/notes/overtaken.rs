@@ -4,7 +4,7 @@ use super::given::Given;
 use super::line::without_quote;
 use super::outcome::ResultLine;
 use crate::extract::human;
-use crate::extract::results::TurnResult;
+use crate::extract::results::{TurnResult, is_dismissed};
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::state::State;
@@ -55,12 +55,6 @@ pub(super) fn is_refused(state: &State, at: usize, line: &str) -> bool {
         !idea.is_empty() && idea.iter().all(|word| words.contains(word))
     };
     is_dismissed(turns, at) || turns[at + 1..].iter().take_while(|later| !later.built).any(names)
-}
-
-/// Returns whether the prompt after a turn turns down what the turn gave.
-pub(in crate::extract) fn is_dismissed(turns: &[TurnResult], at: usize) -> bool {
-    let next = turns[at + 1..].iter().find(|next| next.number != turns[at].number);
-    next.is_some_and(|next| human::dismisses(next.said()))
 }
 
 /// Returns whether the first sentence of a result says what the agent did.

@@ -41,7 +41,7 @@ use crate::bindings::throughline::policy::types::Draft;
 use line::Said;
 use reprinted::Reprint;
 pub(super) use superseded::names_real_cause;
-pub(super) use turn_result::TurnResult;
+pub(super) use turn_result::{TurnResult, is_dismissed};
 use turn_result::{is_lead, share};
 
 /// The maximum number of turns to keep.

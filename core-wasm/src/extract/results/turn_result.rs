@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::extract::human;
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
@@ -80,8 +81,9 @@ pub(in crate::extract) struct TurnResult {
     pub is_refused: bool,
     /// Whether the prompt asks to carry out a plan.
     pub carries_plan: bool,
-    /// Whether a program wrote the prompt and states a rule in it: nobody asked for that.
-    pub is_rule_of_program: bool,
+    /// Whether a program wrote the prompt, and states a rule in it or speaks after a human: nobody asked for that.
+    #[serde(alias = "is_rule_of_program")]
+    pub is_unasked: bool,
     /// Whether the prompt agrees to what the answer before it offered.
     pub consents: bool,
     /// Whether the next prompts ask to check what the turn said.
@@ -423,4 +425,10 @@ pub(super) fn share_of<'a, T: 'a>(own: impl IntoIterator<Item = &'a T>, is_there
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 pub(super) fn share(part: usize, all: usize) -> f32 {
     if all == 0 { 0.0 } else { part as f32 / all as f32 }
+}
+
+/// Returns whether the prompt after a turn turns down what the turn gave.
+pub(in crate::extract) fn is_dismissed(turns: &[TurnResult], at: usize) -> bool {
+    let next = turns[at + 1..].iter().find(|next| next.number != turns[at].number);
+    next.is_some_and(|next| human::dismisses(next.said()))
 }

@@ -251,7 +251,7 @@ impl State {
             is_taken_back: false,
             is_refused: turn.is_refused,
             carries_plan: turn.carries_plan,
-            is_rule_of_program: turn.is_rule_of_program,
+            is_unasked: turn.is_unasked,
             consents: turn.consents,
             doubted: false,
             offers: prose::ends_with_choice(&turn.answer),

@@ -72,6 +72,8 @@ pub(super) struct State {
     pub(super) started: Option<u64>,
     pub(super) ended: Option<u64>,
     pub(super) turns: u32,
+    /// Whether a human wrote one of the prompts.
+    heard_human: bool,
     /// How often each language was seen, in the order of `Language`.
     language_counts: [u32; 4],
     pub(super) request: String,

@@ -59,7 +59,9 @@ impl State {
         self.request_of_prompt(asked, (&title, &whole), substantive);
         self.begin_turn(asked, title, substantive, source);
         self.turn.whole = whole;
-        self.turn.is_rule_of_program = is_from_program && text::sentences(&prompt).iter().any(|said| human::is_rule(said));
+        let states_rule = || text::sentences(&prompt).iter().any(|said| human::is_rule(said));
+        self.turn.is_unasked = is_from_program && (self.heard_human || states_rule());
+        self.heard_human |= !is_from_program;
     }
 
     /// Forgets the turn of a prompt that another one takes up, before anything came of it.
