@@ -411,7 +411,7 @@ mod tests {
         let slip = |color: &str| format!("- One slip of the {color} till is printed on paper with a border of two lines\n");
         let list: String = ["night", "red", "blue", "green", "old", "new", "small", "first", "last"].map(slip).concat();
         let answer = format!("The changes:\n{list}\nThe drawer of the till stays as it was.");
-        let long = |said: &str| (0..60).map(|number| format!("- {said} {number}\n")).collect::<String>();
+        let long = |said: &str| (0..60).map(|number| format!("- {said} {number}")).collect::<Vec<_>>().join("\n");
         let drawers = turn(&long("The drawer opens with the red key of shelf number"));
         let lamps = turn(&long("A lamp shines at dusk above the counter beside window"));
         let turns = vec![turn(&answer), drawers, lamps, turn("The bell rings once.")];
