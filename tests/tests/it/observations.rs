@@ -416,16 +416,16 @@ fn what_is_forgotten_does_not_come_back_out_of_a_journal() {
     let project = home.project("zoo");
     Noted::new(&home, &project, 1).works();
     let mut noted = Noted::new(&home, &project, 2);
-    noted.prompt("Paint the heron");
-    noted.runs("paint --animal heron", "painted");
+    noted.prompt("Paint the pangolin");
+    noted.runs("paint --animal pangolin", "painted");
     // Neither has been taken in yet when it is said.
-    told(&home, &project, &["memory", "forget", "--match", "heron", "--yes", "--now"]);
+    told(&home, &project, &["memory", "forget", "--match", "pangolin", "--yes", "--now"]);
     drop(home.run(["timeline", "--session", &session_id(2)]).failure_with_hint());
     noted.runs("feed --animal otter", "fed");
     told(&home, &project, &["memory", "forget", "--session", &session_id(2), "--yes", "--now"]);
     drop(home.run(["timeline", "--session", &session_id(2)]).failure_with_hint());
     assert!(!told(&home, &project, &["timeline"]).is_empty(), "the other session stays");
-    let left = home.files().into_iter().find(|(_, bytes)| String::from_utf8_lossy(bytes).contains("heron"));
+    let left = home.files().into_iter().find(|(_, bytes)| String::from_utf8_lossy(bytes).contains("pangolin"));
     assert_eq!(left.map(|(path, _)| path), None);
 }
 
