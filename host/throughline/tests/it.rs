@@ -215,7 +215,6 @@ fn what_is_not_a_command_line_is_told_so() {
         &["memory", "search"],
         &["memory", "list", "--limit", "0"],
         &["memory", "list", "--project", ".", "--all-projects"],
-        &["context"],
         &["context", "--source", "dream"],
         &["nonsense"],
     ] {
