@@ -189,7 +189,7 @@ mod tests {
         assert!(String::from_utf8_lossy(find.bytes).contains(concat!(
             "--git ",
             env!("CARGO_PKG_REPOSITORY"),
-            " throughline'"
+            " throughline throughline-compiler'"
         )));
         let keys: BTreeSet<&str> = manifest["userConfig"].as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, OPTIONS.into());
