@@ -25,7 +25,7 @@ use throughline_sandbox::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sa
 use throughline_sandbox::failures::Failures;
 use throughline_sandbox::managed::Managed;
 use throughline_sandbox::registry::{PolicyRegistry, RegistryInputs};
-use throughline_sandbox::rules::{self, RuleSources};
+use throughline_sandbox::rules::{self, RuleSources, UserRules};
 use throughline_store::journal::Refusal;
 use throughline_store::{Access, Store, StoreError};
 
@@ -71,6 +71,8 @@ pub struct Runtime {
     before_opening: BeforeOpening,
     /// Whether an event could not be handled because the default policy was not compiled yet.
     missed_event: Cell<bool>,
+    /// The files of `redaction.rules`.
+    user_rules: OnceCell<Rc<UserRules>>,
     sandbox: OnceCell<Rc<Sandbox>>,
     reporter: OnceCell<Rc<Reporter>>,
     /// Policies by the project's root; `None` for outside any project.
@@ -170,6 +172,7 @@ impl Runtime {
             include_untrusted: true,
             before_opening: |_| Ok(()),
             missed_event: Cell::new(false),
+            user_rules: OnceCell::new(),
             sandbox: OnceCell::new(),
             reporter: OnceCell::new(),
             policies: RefCell::default(),
@@ -310,10 +313,20 @@ impl Runtime {
         })
     }
 
+    fn user_rules(&self) -> &Rc<UserRules> {
+        self.user_rules.get_or_init(|| Rc::new(UserRules::new(self.config.redaction.rules.clone())))
+    }
+
+    /// Says which file of `redaction.rules` cannot be read, and why; `None` if all can be.
+    pub fn rules_fault(&self) -> Option<String> {
+        let fault = self.user_rules().faults().first()?;
+        Some(format!("redaction rules cannot be read: {fault}"))
+    }
+
     /// Returns where the rules of the default's redactor come from, besides the default's settings.
     pub fn redaction_rules(&self) -> RuleSources {
         RuleSources {
-            files: self.config.redaction.rules.clone(),
+            users: Rc::clone(self.user_rules()),
             managed: self.managed.policy.get(DEFAULT_NAME).and_then(|settings| settings.get(rules::RULES_KEY)).cloned(),
             forced: self.managed.redaction.forced,
         }

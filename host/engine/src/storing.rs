@@ -5,14 +5,13 @@ use crate::runtime::{self, Runtime};
 use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_privacy::intervals::Interval;
-use throughline_sandbox::rules;
 use throughline_store::journal::Refusal;
 
 /// Refuses to store anything if memory is turned off, or if a file of redaction rules cannot be read: a command can be
 /// repeated, and without the rules it could store what they would have masked.
 pub fn check(runtime: &Runtime) -> Result<(), RequestError> {
     check_enabled(runtime)?;
-    match unreadable_rules(runtime) {
+    match runtime.rules_fault() {
         Some(what) => Err(RequestError::new(
             format!("{what}; nothing is stored without them"),
             "correct the file, or remove it from `redaction.rules`, and run the command again",
@@ -69,12 +68,6 @@ fn paused(pause: Option<&Interval>, root: &str) -> RequestError {
         ),
         _ => RequestError::new("nothing is stored: everything is paused", "`throughline resume --all` ends every pause"),
     }
-}
-
-/// Says which file of redaction rules cannot be read, and why; `None` if all can be.
-pub fn unreadable_rules(runtime: &Runtime) -> Option<String> {
-    let error = runtime.config.redaction.rules.iter().find_map(|file| rules::check(file).err())?;
-    Some(format!("redaction rules cannot be read: {error}"))
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@
 //! redaction the user's rules go into a separate setting and can only add: no user file can allow, disable or redefine
 //! what another rule finds.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 use throughline_model::invalid::Invalid;
@@ -24,11 +26,50 @@ pub const RULES_KEY: &str = "redaction-rules";
 /// The default's setting that holds rules that can only add to the others.
 const ADDED_RULES_KEY: &str = "redaction-added-rules";
 
+/// The user's files of rules. They are read once, when somebody first asks for the texts or the faults.
+#[derive(Debug, Default)]
+pub struct UserRules {
+    files: Vec<PathBuf>,
+    loaded: OnceCell<LoadedRules>,
+}
+
+#[derive(Debug, Default)]
+struct LoadedRules {
+    texts: Vec<String>,
+    faults: Vec<Invalid>,
+}
+
+impl UserRules {
+    /// Takes the files, which must be absolute.
+    pub fn new(files: Vec<PathBuf>) -> Self {
+        Self { files, loaded: OnceCell::new() }
+    }
+
+    /// Returns what is wrong with the files that cannot be used, each named by its path. What is wrong with a single rule is
+    /// reported by the redactor, which goes on with the others.
+    pub fn faults(&self) -> &[Invalid] {
+        &self.loaded().faults
+    }
+
+    fn loaded(&self) -> &LoadedRules {
+        self.loaded.get_or_init(|| {
+            let mut loaded = LoadedRules::default();
+            for file in &self.files {
+                match read(file) {
+                    Ok(texts) => loaded.texts.extend(texts),
+                    Err(fault) => loaded.faults.push(fault),
+                }
+            }
+            loaded
+        })
+    }
+}
+
 /// The sources of rules for the default's redactor, besides the default's settings.
 #[derive(Debug, Clone, Default)]
 pub struct RuleSources {
     /// The user's files.
-    pub files: Vec<PathBuf>,
+    pub users: Rc<UserRules>,
     /// The setting [`RULES_KEY`] of the administrator, which the default's settings contain too.
     pub managed: Option<Json>,
     /// Whether the user's rules may only add to the others.
@@ -38,21 +79,15 @@ pub struct RuleSources {
 impl RuleSources {
     /// Whether the default's settings can be used as they are.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && !self.forced
+        self.users.files.is_empty() && !self.forced
     }
 
-    /// Puts the rules into the default's settings, in which the administrator's settings already override the user's.
-    /// A file that cannot be read is reported to `failed`, and the others are used.
-    pub fn complete(&self, settings: &mut Map<String, Json>, mut failed: impl FnMut(Invalid)) {
-        let mut users: Vec<Json> = Vec::new();
-        for file in &self.files {
-            match read(file) {
-                Ok(texts) => users.extend(texts.into_iter().map(Json::String)),
-                Err(error) => failed(error),
-            }
-        }
+    /// Puts the rules into the default's settings, in which the administrator's settings already override the user's. A
+    /// file with a fault is left out.
+    pub fn complete(&self, settings: &mut Map<String, Json>) {
+        let mut users: Vec<Json> = self.users.loaded().texts.iter().cloned().map(Json::String).collect();
         let set = settings.remove(RULES_KEY);
-        if self.files.is_empty() && self.managed.is_none() {
+        if self.users.files.is_empty() && self.managed.is_none() {
             users.extend(set.into_iter().flat_map(elements));
         }
         if self.forced {
@@ -74,8 +109,8 @@ fn elements(value: Json) -> Vec<Json> {
 }
 
 /// Returns the texts of a file in gitleaks' format and of the files that it extends. Extended files come first, because
-/// later rules win. The error names the file that cannot be read.
-pub fn read(file: &Path) -> Result<Vec<String>, Invalid> {
+/// later rules win. The error names the file that cannot be read or is not TOML.
+fn read(file: &Path) -> Result<Vec<String>, Invalid> {
     let mut texts = Vec::new();
     let mut next = Some(file.to_owned());
     while let Some(file) = next {
@@ -88,33 +123,24 @@ pub fn read(file: &Path) -> Result<Vec<String>, Invalid> {
             return Err(at(format!("it is not a regular file of at most {MAX_BYTES} bytes").into()));
         }
         let text = fs::read_to_string(&file).map_err(|error| at(Invalid::because(error)))?;
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
+            at(format!("line {line} is not valid TOML: {}", error.message()).into())
+        })?;
         // The path is relative to the file that contains it, so that a team can move its files together.
-        next = extended(&text).map(|path| file.parent().unwrap_or(Path::new("/")).join(path));
+        next = extended(&table).map(|path| file.parent().unwrap_or(Path::new("/")).join(path));
         texts.push(text);
     }
     texts.reverse();
     Ok(texts)
 }
 
-/// Checks that a file of rules, and each that it extends, can be read and is TOML. What is wrong with a single rule is
-/// reported by the redactor, which goes on with the others.
-pub fn check(file: &Path) -> Result<(), Invalid> {
-    for text in read(file)? {
-        text.parse::<toml::Table>().map_err(|error| {
-            let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
-            Invalid::from(format!("line {line} is not valid TOML: {}", error.message())).at(file.display())
-        })?;
-    }
-    Ok(())
-}
-
-/// Returns `extend.path`. Keys are not case-sensitive, as in gitleaks. Invalid TOML extends nothing; the redactor
-/// reports what is wrong with it.
-fn extended(text: &str) -> Option<String> {
+/// Returns `extend.path`. Keys are not case-sensitive, as in gitleaks.
+fn extended(file: &toml::Table) -> Option<String> {
     let get = |table: &toml::Table, wanted: &str| {
         table.iter().find(|(key, _)| key.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.clone())
     };
-    let Some(Value::Table(extend)) = get(&text.parse().ok()?, "extend") else { return None };
+    let Some(Value::Table(extend)) = get(file, "extend") else { return None };
     match get(&extend, "path") {
         Some(Value::String(path)) if !path.is_empty() => Some(path),
         _ => None,
@@ -127,9 +153,14 @@ mod tests {
 
     use super::*;
 
+    fn of(file: PathBuf) -> Rc<UserRules> {
+        Rc::new(UserRules::new(vec![file]))
+    }
+
     fn completed(settings: Json, sources: &RuleSources) -> Json {
         let Json::Object(mut settings) = settings else { unreachable!("it is a table") };
-        sources.complete(&mut settings, |error| panic!("{error}"));
+        sources.complete(&mut settings);
+        assert_eq!(sources.users.faults(), []);
         Json::Object(settings)
     }
 
@@ -141,7 +172,7 @@ mod tests {
         let managed = json!(["managed"]);
         // The administrator's settings are already merged into those of the default.
         let settings = json!({RULES_KEY: ["managed"], "redaction-optional-rules": ["email-address"]});
-        let mut sources = RuleSources { files: vec![file], managed: Some(managed), forced: false };
+        let mut sources = RuleSources { users: of(file), managed: Some(managed), forced: false };
         assert_eq!(completed(settings.clone(), &sources)[RULES_KEY], json!(["", "managed"]), "theirs come last");
         sources.forced = true;
         let forced = completed(settings, &sources);
@@ -150,17 +181,23 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_no_redactor_could_use_are_reported() {
+    fn files_that_no_redactor_could_use_are_reported_and_left_out() {
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("rules.toml");
-        assert!(check(&file).unwrap_err().to_string().contains("rules.toml"), "it is missing");
+        let (file, other) = (dir.path().join("rules.toml"), dir.path().join("other.toml"));
+        fs::write(&other, "title = 'other'\n").unwrap();
+        let fault = || {
+            let rules = UserRules::new(vec![file.clone(), other.clone()]);
+            assert!(rules.loaded().texts.iter().any(|text| text.contains("other")), "one bad file leaves the others");
+            rules.faults().first().map(ToString::to_string)
+        };
+        assert!(fault().unwrap().contains("rules.toml"), "it is missing");
         fs::write(&file, "title = 'x'\n[[rules]\n").unwrap();
-        let error = check(&file).unwrap_err().to_string();
+        let error = fault().unwrap();
         assert!(error.contains("rules.toml: line 2 is not valid TOML: ") && !error.contains('\n'), "{error}");
         fs::write(&file, "[[rules]]\nid = 'one'\nregex = '(broken'\n").unwrap();
-        assert!(check(&file).is_ok(), "one bad rule leaves the others");
+        assert_eq!(fault(), None, "one bad rule leaves the others");
         fs::write(&file, "[extend]\npath = 'gone.toml'\n").unwrap();
-        assert!(check(&file).unwrap_err().to_string().contains("gone.toml"));
+        assert!(fault().unwrap().contains("gone.toml"));
     }
 
     #[test]
@@ -196,6 +233,6 @@ mod tests {
         assert!(read(&path("round.toml")).unwrap_err().to_string().contains("extend one another"));
         assert!(read(&path("gone.toml")).unwrap_err().to_string().contains("nowhere.toml"));
         assert!(read(dir.path()).unwrap_err().to_string().contains("not a regular file"));
-        assert_eq!(read(&path("damaged.toml")).unwrap().len(), 1);
+        assert!(read(&path("damaged.toml")).unwrap_err().to_string().contains("line 1 is not valid TOML"));
     }
 }

@@ -128,8 +128,11 @@ impl Policies {
         let read = || {
             let mut settings = (*self.default_settings).clone();
             if !self.rules.is_empty() {
-                let what = "a redaction rules file cannot be read; redaction continues without it";
-                self.rules.complete(&mut settings, |error| self.reporter.log.record(Level::Warn, what, error));
+                self.rules.complete(&mut settings);
+                for fault in self.rules.users.faults() {
+                    let what = "a redaction rules file cannot be read; redaction continues without it";
+                    self.reporter.log.record(Level::Warn, what, fault.to_string());
+                }
             }
             settings.extend(key.map(|key| (secrets::TAG_SETTING.to_owned(), key.digits().into())));
             Rc::new(settings)

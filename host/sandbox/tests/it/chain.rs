@@ -16,7 +16,7 @@ use throughline_sandbox::failures::{FailureRecord, Failures};
 use throughline_sandbox::folder::{PolicyPackage, Source};
 use throughline_sandbox::manifest::Manifest;
 use throughline_sandbox::registry::{Candidate, PolicyRegistry};
-use throughline_sandbox::rules::RuleSources;
+use throughline_sandbox::rules::{RuleSources, UserRules};
 
 /// The time that a hook of three seconds has for its calls.
 const HOOK: Duration = Duration::from_secs(3);
@@ -222,7 +222,8 @@ fn drop_ins_together_have_half_of_the_time() {
 fn values_of_the_environment_are_masked_before_and_after_all_redactors() {
     let bench = Fixture::new();
     let secrets = throughline_privacy::secrets::Secrets::from_variables([("SERVICE_TOKEN", "qzplain9but8secret7")]);
-    let rules = RuleSources { files: vec![PathBuf::from("/no/such/rules.toml")], ..RuleSources::default() };
+    let users = Rc::new(UserRules::new(vec![PathBuf::from("/no/such/rules.toml")]));
+    let rules = RuleSources { users, ..RuleSources::default() };
     let policies = bench.policies().redacting(Rc::new(secrets), rules);
     let deadline = Instant::now() + HOOK;
     let mut work = policies.work(None, deadline).expect("the default is there");

@@ -20,7 +20,6 @@ use throughline_engine::hooks::{self, Notice, Outcome, last_runs};
 use throughline_engine::model::MARK;
 use throughline_engine::plugin_options;
 use throughline_engine::runtime::{self, Runtime};
-use throughline_engine::storing;
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
 use throughline_platform::process;
@@ -158,7 +157,7 @@ fn fault_at_start(runtime: &Runtime, is_off: bool) -> Option<String> {
     match &runtime.config_fault {
         Some(fault) => Some(notice::of_last_good_config(fault)),
         None if is_off => None,
-        None => storing::unreadable_rules(runtime).map(|what| notice::of_unreadable_rules(&what)),
+        None => runtime.rules_fault().map(|what| notice::of_unreadable_rules(&what)),
     }
 }
 

@@ -17,7 +17,6 @@ use throughline_agents::settings::agents;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::hooks::last_runs::{self, LastRun};
 use throughline_engine::runtime::{self, Runtime};
-use throughline_engine::storing;
 use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_platform::paths;
@@ -205,7 +204,7 @@ impl MemoryStatus {
             Ok(()) | Err(StoreError::Missing(_)) => {}
             Err(error) => (status.on, status.why) = (false, Some(error.to_string())),
         }
-        if let Some(what) = storing::unreadable_rules(runtime) {
+        if let Some(what) = runtime.rules_fault() {
             status.why = Some(notice::rules_fault(&what));
         }
         if let Some(fault) = &runtime.config_fault {

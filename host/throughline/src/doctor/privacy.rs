@@ -4,7 +4,7 @@ use super::finding::Finding;
 use throughline_engine::config::Config;
 use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;
-use throughline_sandbox::rules;
+use throughline_sandbox::rules::UserRules;
 
 /// Reports pauses and unreadable rules; nothing if there are none.
 pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
@@ -26,15 +26,14 @@ pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
             Finding::warn("privacy", format!("{what} has been paused since {since}"), format!("throughline resume{how}"))
         })),
     }
-    for file in &config.redaction.rules {
-        if let Err(error) = rules::check(file) {
-            findings.push(Finding::fail(
-                "privacy",
-                format!("redaction rules cannot be read: {error}; sessions are stored without them, and commands refuse to store"),
-                "correct the file, or remove it from `redaction.rules`; then run `throughline scrub`, which masks what was stored \
-                 meanwhile",
-            ));
-        }
-    }
+    let rules = UserRules::new(config.redaction.rules.clone());
+    findings.extend(rules.faults().iter().map(|fault| {
+        Finding::fail(
+            "privacy",
+            format!("redaction rules cannot be read: {fault}; sessions are stored without them, and commands refuse to store"),
+            "correct the file, or remove it from `redaction.rules`; then run `throughline scrub`, which masks what was stored \
+             meanwhile",
+        )
+    }));
     findings
 }
