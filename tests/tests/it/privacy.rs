@@ -420,9 +420,11 @@ fn rules_that_cannot_be_read_are_said_everywhere_and_commands_store_nothing() {
     session.stop("The aardvark linter it is");
     session.end();
     assert!(home.remembers("aardvark"));
-    drop(home.run(["install"]).success());
-    let status = tests::home::run_in(&home, &project, &["status"]);
-    assert!(status.stdout.contains("warning: redaction rules cannot be read: "), "{status:#?}");
+    for state in ["off: ", "on: "] {
+        let status = tests::home::run_in(&home, &project, &["status"]).stdout;
+        assert!(status.starts_with(state) && status.contains("\nwarning: redaction rules cannot be read: "), "{status}");
+        drop(home.run(["install"]).success());
+    }
     let doctor = tests::home::run_in(&home, &project, &["doctor"]);
     assert!(doctor.stdout.contains("then run `throughline scrub`"), "{doctor:#?}");
 

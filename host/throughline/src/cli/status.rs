@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// Print an object: on, why, project, memories, turns, sessions, stored, told, agents
+    /// Print an object: on, why, warnings, project, memories, turns, sessions, stored, told, agents
     #[arg(long)]
     json: bool,
 }
@@ -53,9 +53,11 @@ pub(super) struct LineArguments {}
 pub(super) struct MemoryStatus {
     /// Whether sessions of this project are remembered.
     on: bool,
-    /// Why they are not, or what else is wrong.
+    /// Why they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// What else is wrong.
+    warnings: Vec<String>,
     /// The root folder of the project.
     project: String,
     /// Memories of the project, without turns and without those that were folded into a digest.
@@ -191,6 +193,7 @@ impl MemoryStatus {
         let mut status = Self {
             on: true,
             why: None,
+            warnings: Vec::new(),
             project: project.root.to_string_lossy().into_owned(),
             memories: 0,
             turns: 0,
@@ -205,11 +208,15 @@ impl MemoryStatus {
             Err(error) => (status.on, status.why) = (false, Some(error.to_string())),
         }
         if let Some(what) = runtime.rules_fault() {
-            status.why = Some(notice::rules_fault(&what));
+            status.warnings.push(notice::rules_fault(&what));
         }
         if let Some(fault) = &runtime.config_fault {
-            status.on &= runtime.paths.last_good_config().exists();
-            status.why = Some(notice::config_fault(&fault.to_string()));
+            let what = notice::config_fault(&fault.to_string());
+            if runtime.paths.last_good_config().exists() {
+                status.warnings.push(format!("{what}; the last good configuration is in force"));
+            } else {
+                (status.on, status.why) = (false, Some(what));
+            }
         }
         if let Some(why) = refusal(runtime, project, session) {
             (status.on, status.why) = (false, Some(why.to_owned()));
@@ -288,13 +295,13 @@ fn print(runtime: &Runtime, project: &Project, status: &MemoryStatus, hint: Opti
         let turns = output::counted(status.turns, "turn", "turns");
         let sessions = output::counted(status.sessions, "session", "sessions");
         writeln!(out, "{BOLD}on{BOLD:#}: {memories} and {turns} of {sessions} in {name}")?;
-        if let Some(why) = why {
-            writeln!(out, "{RED}warning{RED:#}: {why}")?;
-        }
     } else {
         // The path alone, because the name of the project would stand in brackets with its path in brackets.
         let path = output::clean_line(&paths::display(&project.root, &runtime.paths.home));
         writeln!(out, "{RED}off{RED:#}: {} ({path})", why.unwrap_or_default())?;
+    }
+    for warning in &status.warnings {
+        writeln!(out, "{RED}warning{RED:#}: {}", output::clean_line(warning))?;
     }
     output::write_hanging(&mut out, "", 0, &last_things(status, runtime.now))?;
     for runs in &status.agents {
@@ -341,6 +348,7 @@ mod tests {
         let mut status = MemoryStatus {
             on: true,
             why: None,
+            warnings: Vec::new(),
             project: "/p".into(),
             memories: 340,
             turns: 900,
