@@ -30,6 +30,8 @@ pub struct Selection {
     pub project: Option<String>,
     /// A session's identifier.
     pub session: Option<String>,
+    /// Learned at or after this time, in milliseconds since the Unix epoch.
+    pub after: Option<u64>,
     /// Learned before this time, in milliseconds since the Unix epoch.
     pub before: Option<u64>,
     /// Words that the text must all contain, ignoring case; see [`folded`].
@@ -37,6 +39,11 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Returns whether everything of the selected project or session is meant, and not only certain times or words.
+    fn is_whole(&self) -> bool {
+        self.after.is_none() && self.before.is_none() && self.words.is_empty()
+    }
+
     fn holds(&self, text: &str) -> bool {
         let text = folded(text);
         !self.words.is_empty() && self.words.iter().all(|word| text.contains(word.as_str()))
@@ -190,22 +197,28 @@ fn strings(tx: &Connection, sql: &str, params: impl rusqlite::Params) -> rusqlit
     tx.prepare(sql)?.query_map(params, |row| row.get(0))?.collect()
 }
 
+/// Returns the parameters 1 to 4 of the statements below: project, session, before and after.
+fn bounds(selection: &Selection) -> impl rusqlite::Params {
+    let Selection { project, session, after, before, .. } = selection;
+    (project.clone(), session.clone(), before.map(time), after.map(time))
+}
+
 fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<Forgotten> {
     let mut forgotten = Forgotten::default();
-    let Selection { project, session, before, words } = selection;
-    let before = before.map(time);
+    let Selection { project, session, after, before, words } = selection;
+    let (after, before) = (after.map(time), before.map(time));
     let rows: Vec<(i64, String, String)> = tx
         .prepare(
             "SELECT rowid, id, title || char(10) || content || char(10) || keywords || char(10) || files || char(10) || metadata ||
                     COALESCE((SELECT char(10) || stem || char(10) || tags || char(10) || related || char(10) || extra
                               FROM notes n WHERE n.memory = m.rowid), '')
              FROM memories m
-             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
+             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2) AND (?4 IS NULL OR created_at >= ?4)
                AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
                AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)
              ORDER BY created_at DESC, id",
         )?
-        .query_map(params![project, before, session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .query_map(params![project, before, session, after], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
     // Digests are not matched themselves: each only repeats its sources and is rewritten when one of them goes.
     for (rowid, id, mut text) in rows {
@@ -274,28 +287,29 @@ fn session_title(tx: &Connection, session: &str) -> rusqlite::Result<String> {
 }
 
 fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
-    let Selection { project, session, before, .. } = selection;
-    let before = before.map(time);
+    let Selection { project, session, .. } = selection;
     let mut sessions = strings(
         tx,
         "SELECT session_id FROM session_history WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
-           AND (?3 IS NULL OR COALESCE(ended_at, started_at, 0) < ?3)",
-        params![project, session, before],
+           AND (?3 IS NULL OR COALESCE(ended_at, started_at, 0) < ?3) AND (?4 IS NULL OR COALESCE(started_at, ended_at, 0) >= ?4)",
+        bounds(selection),
     )?;
     forgotten.counts.sessions += sessions.len() as u64;
     for id in sessions.iter().take(MAX_LISTED) {
         forgotten.sessions.push(ForgottenSession { id: id.clone(), title: session_title(tx, id)? });
     }
     // A session may have nothing stored but a state.
-    sessions.extend(session.iter().filter(|_| project.is_none() && before.is_none()).cloned());
+    sessions.extend(session.iter().filter(|_| project.is_none() && selection.is_whole()).cloned());
     for session in &sessions {
         for table in ["session_context", "extractor_states", "sightings", "file_anchors", "shown", "session_history"] {
             tx.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [session])?;
         }
     }
+    forget_ends(tx, selection, forgotten)?;
     let events = tx.execute(
-        "DELETE FROM events WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
-        params![project, session, before],
+        "DELETE FROM events WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+           AND (?3 IS NULL OR timestamp < ?3) AND (?4 IS NULL OR timestamp >= ?4)",
+        bounds(selection),
     )?;
     forgotten.counts.events += events as u64;
     // Delete failures that no event reports any more.
@@ -304,7 +318,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
            AND number NOT IN (SELECT failure FROM failure_sightings)",
         params![project],
     )?;
-    if let (Some(project), None, None) = (project, session, before) {
+    if let (Some(project), None, true) = (project, session, selection.is_whole()) {
         for session in &sessions {
             tx.execute("DELETE FROM transcripts WHERE session_id = ?1", [session])?;
         }
@@ -320,15 +334,49 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
     Ok(())
 }
 
+/// Forgets the notes, summary and state of sessions that began before the selected time and went on in it, and the fixes that
+/// were found in it: nothing says which of their words are older.
+fn forget_ends(tx: &Connection, selection: &Selection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    if selection.after.is_none() {
+        return Ok(());
+    }
+    let sessions = strings(
+        tx,
+        "SELECT session_id FROM session_history WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+           AND (?3 IS NULL OR COALESCE(started_at, 0) < ?3) AND COALESCE(ended_at, started_at, 0) >= ?4",
+        bounds(selection),
+    )?;
+    for session in &sessions {
+        let title = session_title(tx, session)?;
+        forgotten.counts.notes += u64::from(!title.is_empty());
+        forgotten.notes.extend(Some(title).filter(|title| !title.is_empty()));
+        for table in ["session_context", "extractor_states"] {
+            tx.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [session])?;
+        }
+        tx.execute(
+            "UPDATE session_history SET summary = '', topics = '[]', files_modified = '[]' WHERE session_id = ?1",
+            [session],
+        )?;
+    }
+    tx.execute(
+        "UPDATE failures SET fix = NULL, fixed_at = NULL WHERE (?1 IS NULL OR project_id = ?1)
+           AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s WHERE s.failure = number AND s.session_id = ?2))
+           AND (?3 IS NULL OR fixed_at < ?3) AND fixed_at >= ?4",
+        bounds(selection),
+    )?;
+    Ok(())
+}
+
 fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
     let sessions: Vec<(String, String, String, String, String, Option<String>)> = tx
         .prepare(
             "SELECT h.session_id, h.project_id, h.summary, h.topics, h.files_modified, c.notes
              FROM session_history h LEFT JOIN session_context c USING (session_id)
              WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
-               AND (?3 IS NULL OR COALESCE(started_at, ended_at, 0) < ?3)",
+               AND (?3 IS NULL OR COALESCE(started_at, ended_at, 0) < ?3)
+               AND (?4 IS NULL OR COALESCE(ended_at, started_at, 0) >= ?4)",
         )?
-        .query_map(params![selection.project, selection.session, selection.before.map(time)], |row| {
+        .query_map(bounds(selection), |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
@@ -390,7 +438,8 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         tx,
         selection,
         "SELECT event_id, payload_json FROM events
-         WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
+         WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)
+           AND (?4 IS NULL OR timestamp >= ?4)",
         "DELETE FROM events WHERE event_id = ?1",
         |event| tombstones::bury_calls(tx, event, now),
     )?;
@@ -398,7 +447,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         tx,
         selection,
         "SELECT number, concat_ws(char(10), signature, subject, error, files, fix) FROM failures f
-         WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3)
+         WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3) AND (?4 IS NULL OR last_at >= ?4)
            AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s WHERE s.failure = f.number AND s.session_id = ?2))",
         "DELETE FROM failures WHERE number = ?1",
         |_| Ok(()),
@@ -417,7 +466,7 @@ fn delete_where(
     before: impl Fn(i64) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<u64> {
     let mut rows = tx.prepare(select)?;
-    let mut rows = rows.query(params![selection.project, selection.session, selection.before.map(time)])?;
+    let mut rows = rows.query(bounds(selection))?;
     let mut gone = Vec::new();
     while let Some(row) = rows.next()? {
         if selection.holds(&row.get::<_, String>(1)?) {

@@ -673,6 +673,7 @@ mod tests {
             Selection { session: Some("a1".into()), ..Selection::default() },
             Selection { project: Some(project("a").id), ..Selection::default() },
             Selection { before: Some(2_000), ..Selection::default() },
+            Selection { after: Some(1_000), ..Selection::default() },
         ];
         for selection in selections {
             let (mut it, ..) = filled();

@@ -248,6 +248,43 @@ fn what_is_forgotten_stands_in_no_file() {
 }
 
 #[test]
+fn what_was_said_since_a_moment_is_forgotten() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    let transcript = &mut session.transcript;
+    transcript.at("2026-01-05T10:00:00Z").user("Always use aardvarklint for the ledger");
+    transcript.answer("The ledger uses aardvarklint now.");
+    session.stop("done");
+    let transcript = &mut session.transcript;
+    transcript.at("2026-01-06T10:00:00Z").user("Always use wombatlint for the till");
+    transcript.bash_fails("run wombatcmd", 1, "error: wombatfault in line 3");
+    transcript.answer("The till uses wombatlint now.");
+    session.stop("done");
+    let since = ["memory", "forget", "--project", "billing", "--after", "2026-01-06"];
+    let empty = home.run(since.iter().chain(&["--before", "2026-01-06"])).failure_with_hint();
+    assert!(empty.stderr.contains("nothing between"), "{}", empty.stderr);
+    let said = home.run(since).success();
+    assert!(said.stdout.contains("wombatlint") && !said.stdout.contains("Always use aardvarklint"), "{}", said.stdout);
+    drop(home.run(since.iter().chain(&["--yes"])).success());
+    let texts = || home.memories().iter().map(|memory| memory.text.clone()).collect::<String>();
+    assert!(texts().contains("aardvarklint") && !texts().contains("wombat"), "{}", texts());
+    drop(home.run(["memory", "unforget", "--last"]).success());
+    assert!(texts().contains("aardvarklint") && texts().contains("wombat"), "{}", texts());
+
+    drop(home.run(since.iter().chain(&["--yes", "--now"])).success());
+    assert_nowhere(&home, "wombat");
+    assert_somewhere(&home, "aardvark");
+    // What is said afterwards is remembered; what was forgotten does not come back with it.
+    session.transcript.at("2100-01-01T10:00:00Z").user("Always use pangolinlint for the shelf").answer("Done.");
+    session.end();
+    assert_somewhere(&home, "pangolin");
+    drop(home.run(["ingest"]).success());
+    assert_nowhere(&home, "wombat");
+    tests::database::assert_sound(&home.database());
+}
+
+#[test]
 fn a_deleted_memory_leaves_no_free_page() {
     let home = Home::new();
     let project = home.project("billing");

@@ -333,9 +333,11 @@ pub fn forget(runtime: &Runtime, selection: &Selection) -> Result<()> {
                 of == wanted
             };
             let at = text("timestamp").parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_millisecond);
+            let at = u64::try_from(at).unwrap_or(0);
             let is_meant = selection.session.as_ref().is_none_or(|session| session == text("sessionId"))
                 && selection.project.as_ref().is_none_or(&mut is_of_project)
-                && selection.before.is_none_or(|before| u64::try_from(at).unwrap_or(0) < before);
+                && selection.after.is_none_or(|after| at >= after)
+                && selection.before.is_none_or(|before| at < before);
             !(is_meant && contains_words(line, &selection.words))
         });
         Ok(())

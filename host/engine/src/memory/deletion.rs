@@ -170,7 +170,7 @@ pub fn forget(
             project: selection.project.clone(),
             session: selection.session.clone(),
             root: None,
-            from: 0,
+            from: selection.after.unwrap_or(0),
             to: Some(selection.before.unwrap_or(runtime.now)),
         };
         let is_new = Intervals::update(&runtime.paths.intervals(), |all| {

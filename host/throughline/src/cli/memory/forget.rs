@@ -30,11 +30,11 @@ use throughline_store::{ForgetCounts, Selection, Store};
 /// everything that was forgotten earlier and could still be brought back. `--now` with the identifiers of deletions only
 /// erases these, and deletes nothing else.
 #[derive(clap::Args)]
-#[command(group(clap::ArgGroup::new("what").multiple(true).args(["deletions", "words", "session", "project", "before", "now"])))]
+#[command(group(clap::ArgGroup::new("what").multiple(true).args(["deletions", "words", "session", "project", "after", "before", "now"])))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct Arguments {
     /// With --now: earlier deletions to erase, as `throughline memory unforget` lists them
-    #[arg(value_name = "DELETION", requires = "now", conflicts_with_all = ["words", "session", "project", "before", "all_projects"])]
+    #[arg(value_name = "DELETION", requires = "now", conflicts_with_all = ["words", "session", "project", "after", "before", "all_projects"])]
     deletions: Vec<String>,
     /// Texts that contain every word of QUERY, in upper or lower case and also as a part of a longer word: `cloud` matches
     /// `cloudMode`. "Words in quotes" count as one
@@ -46,6 +46,10 @@ pub(super) struct Arguments {
     /// The project of this folder, or the known project of this name or path
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     project: Option<PathBuf>,
+    /// Everything learned since this day or moment, which takes the same forms as --before. A session that began earlier loses
+    /// its notes and summary as a whole
+    #[arg(long, value_name = "DATE")]
+    after: Option<String>,
     /// Everything learned before this day or moment: 2026-01-31, RFC 3339, `yesterday`, or how long ago: 12h, 7d, 2w
     #[arg(long, value_name = "DATE")]
     before: Option<String>,
@@ -68,9 +72,10 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let is_selection = arguments.words.is_some() || arguments.session.is_some() || arguments.before.is_some();
+    let is_selection =
+        arguments.words.is_some() || arguments.session.is_some() || arguments.after.is_some() || arguments.before.is_some();
     if !is_selection && arguments.project.is_none() && !arguments.now {
-        return Err(CommandError::usage("say what to forget: --match, --session, --project or --before")
+        return Err(CommandError::usage("say what to forget: --match, --session, --project, --after or --before")
             .hint("`throughline memory forget --match 'some words'` shows what would be deleted, and deletes nothing"));
     }
     if !is_selection && arguments.project.is_none() {
@@ -236,7 +241,14 @@ fn selection(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<
     let session = arguments.session.as_deref().map(|typed| scope::resolve_session(store, typed)).transpose()?;
     let is_elsewhere = arguments.all_projects || (session.is_some() && arguments.project.is_none());
     let selected = if is_elsewhere { None } else { Some(targets::find_project(runtime, arguments.project.as_deref())?) };
+    let after = arguments.after.as_deref().map(deletion::parse_time).transpose()?;
     let before = arguments.before.as_deref().map(deletion::parse_time).transpose()?;
+    if let (Some(after), Some(before)) = (after, before)
+        && after >= before
+    {
+        return Err(CommandError::usage("--after is not earlier than --before, so there is nothing between them")
+            .hint("`--after 2026-01-30 --before 2026-01-31` means the 30th"));
+    }
     let words = arguments.words.as_deref().map(deletion::parse_words).transpose()?.unwrap_or_default();
     let project = selected.as_ref().map(|project| project.id.clone());
     // People are told which project a session belongs to.
@@ -244,7 +256,7 @@ fn selection(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<
         (None, Some(session)) => store.project_of_session(session)?,
         (selected, _) => selected,
     };
-    Ok((Selection { project, session, before, words }, named))
+    Ok((Selection { project, session, after, before, words }, named))
 }
 
 /// Returns what was asked for, as the options say it.
@@ -254,6 +266,7 @@ fn what(arguments: &Arguments) -> String {
         ("--match", arguments.words.as_deref()),
         ("--session", arguments.session.as_deref()),
         ("--project", project.as_deref()),
+        ("--after", arguments.after.as_deref()),
         ("--before", arguments.before.as_deref()),
     ];
     let mut what = "memory forget".to_owned();

@@ -37,6 +37,8 @@ pub(super) struct Arguments {
     words: Option<String>,
     /// Memories of this session; the beginning of its id is enough
     session: Option<String>,
+    /// Memories from this day or time on
+    after: Option<String>,
     /// Memories from before this day or time
     before: Option<String>,
     /// Erase at once; otherwise the user can bring it back for a day
@@ -79,6 +81,7 @@ pub(in crate::mcp) struct DeletionPreview {
 pub(in crate::mcp) struct ForgetRequest {
     arguments: Arguments,
     words: Vec<String>,
+    after: Option<u64>,
     before: Option<u64>,
 }
 
@@ -86,12 +89,16 @@ impl ForgetRequest {
     pub(in crate::mcp) fn new(arguments: JsonObject) -> Result<Self> {
         let arguments: Arguments = parse_arguments(arguments)?;
         let refused = |what: &str, hint: &str| Err(RequestError::new(what, hint).into());
-        let has_others = arguments.words.is_some() || arguments.session.is_some() || arguments.before.is_some();
+        let Arguments { session, after, before, .. } = &arguments;
+        let has_others = [&arguments.words, session, after, before].into_iter().any(Option::is_some);
         if arguments.ids.is_empty() && !has_others {
-            return refused("nothing is selected", "give ids, match, session or before");
+            return refused("nothing is selected", "give ids, match, session, after or before");
         }
         if !arguments.ids.is_empty() && has_others {
-            return refused("ids cannot be combined with other options", "give either ids, or match, session and before");
+            return refused(
+                "ids cannot be combined with other options",
+                "give either ids, or match, session, after and before",
+            );
         }
         if arguments.ids.len() > MAX_IDS {
             return refused("more than 50 ids", "use several calls, or match");
@@ -100,8 +107,9 @@ impl ForgetRequest {
             return refused("this is not a session id", "memory_timeline lists session ids");
         }
         let words = arguments.words.as_deref().map(parse_words).transpose()?.unwrap_or_default();
+        let after = arguments.after.as_deref().map(parse_time).transpose()?;
         let before = arguments.before.as_deref().map(parse_time).transpose()?;
-        Ok(Self { arguments, words, before })
+        Ok(Self { arguments, words, after, before })
     }
 
     /// Returns whether the agent says that the user agreed.
@@ -185,8 +193,13 @@ impl ForgetRequest {
         // A session that just began is only in a journal.
         hooks::store_all_journals(&ctx.runtime, &mut store)?;
         let session = self.arguments.session.as_deref().map(|typed| session_of(ctx, &store, typed)).transpose()?;
-        let selection =
-            Selection { project: Some(ctx.project.id.clone()), session, before: self.before, words: self.words.clone() };
+        let selection = Selection {
+            project: Some(ctx.project.id.clone()),
+            session,
+            after: self.after,
+            before: self.before,
+            words: self.words.clone(),
+        };
         ctx.report_progress(1, 3, if really { "deleting" } else { "counting" })?;
         let what = format!("memory_forget {}", self.words.join(" "));
         let report = deletion::forget(&ctx.runtime, &mut store, &selection, what.trim_end(), self.deletion(really))?;
