@@ -436,6 +436,18 @@ fn memory_that_is_turned_off_stores_nothing_and_still_shows_and_deletes() {
         drop(tests::home::run_in(&home, &project, command).success());
     }
     assert!(!home.remembers("aardvark"));
+    for command in [&["memory", "unforget"][..], &["memory", "compress", "--dry-run"]] {
+        drop(tests::home::run_in(&home, &project, command).success());
+    }
+    for command in [
+        &["memory", "unforget", "--last"][..],
+        &["memory", "compress"],
+        &["memory", "decompress", "0000"],
+        &["restore", "backup.db", "--yes"],
+    ] {
+        let run = tests::home::run_in(&home, &project, command).failure_with_hint();
+        assert!(run.stderr.contains("`enabled = false`"), "{command:?}: {run:#?}");
+    }
     drop(tests::home::run_in(&home, &project, &["config", "set", "enabled", "true"]).success());
     drop(tests::home::run_in(&home, &project, &["memory", "save", "The okapi linter is used"]).success());
 }

@@ -13,6 +13,7 @@ use super::output;
 use throughline_engine::backup::{self, BackupError, StagedBackup};
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::memory::deletion;
+use throughline_engine::storing;
 use throughline_model::project::Project;
 use throughline_store::{Access, CopySummary, Stats};
 
@@ -51,6 +52,7 @@ pub(super) struct Restored<'a> {
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
+    storing::check_enabled(&runtime)?;
     let shown = arguments.file.display();
     let staged =
         backup::stage(&runtime.paths, &arguments.file).map_err(|error| match error.downcast_ref::<BackupError>() {

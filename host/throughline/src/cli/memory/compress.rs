@@ -35,6 +35,13 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    /// Whether nothing is changed.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+}
+
 /// Restore memories that were folded into digests
 ///
 /// With the identifier of a digest, restores its memories and deletes the digest. With the identifier of a folded

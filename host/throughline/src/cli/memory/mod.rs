@@ -72,6 +72,18 @@ enum Command {
     SuggestShared(share::SuggestArguments),
 }
 
+impl Command {
+    /// Whether it stores texts that were stored before, in another form or again.
+    fn stores_again(&self) -> bool {
+        match self {
+            Self::Compress(arguments) => !arguments.is_dry_run(),
+            Self::Decompress(_) => true,
+            Self::Unforget(arguments) => !arguments.is_list(),
+            _ => false,
+        }
+    }
+}
+
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     if let Command::Search(arguments) = &arguments.command {
         arguments.check()?;
@@ -87,6 +99,8 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     if access == Access::Write {
         // Before the database is created.
         storing::check(&runtime)?;
+    } else if arguments.command.stores_again() {
+        storing::check_enabled(&runtime)?;
     }
     let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
     match arguments.command {

@@ -36,6 +36,13 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    /// Whether the deletions are listed, and none is undone.
+    pub(super) fn is_list(&self) -> bool {
+        self.id.is_none() && !self.last
+    }
+}
+
 /// What the command prints with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
