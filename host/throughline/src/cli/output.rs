@@ -172,6 +172,21 @@ pub(super) fn fit(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// Cuts the text to its last `most` columns, with an ellipsis if something was cut: the end of a path tells more than its
+/// beginning.
+pub(super) fn fit_end(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut used = 1; // the ellipsis
+    let is_kept = |(_, c): &(usize, char)| {
+        used += c.width().unwrap_or(0);
+        used <= most
+    };
+    let from = text.char_indices().rev().take_while(is_kept).last().map_or(text.len(), |(at, _)| at);
+    format!("…{}", &text[from..])
+}
+
 /// Returns how many columns the widest of the texts takes.
 pub(super) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
     texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
@@ -341,6 +356,8 @@ mod tests {
             let text = width - taken - if behind > 0 { behind + 2 } else { 0 };
             assert!(text >= MIN_TEXT.min(width - 14), "{width}");
         }
+        assert_eq!((fit_end("~/a/shop", 8), fit_end("~/work/a/shop", 8)), ("~/a/shop".into(), "…/a/shop".into()));
+        assert_eq!((fit_end("~/수달", 4), fit_end("수달", 2)), ("…달".into(), "…".into()));
         assert_eq!(fit_behind("/Users/somebody/work/otters", Some(80), 38), "otters");
         assert_eq!(fit_behind("~/work/otters", Some(80), 38), "~/work/otters");
         let mut list = vec![1, 2, 3];

@@ -82,32 +82,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 const MAX_NAME: usize = 24;
 
 fn print(runtime: &Runtime, known: &[KnownProject]) -> Result<(), CommandError> {
-    let names: Vec<String> = known.iter().map(|known| output::clean_line(&ProjectEntry::new(known).name)).collect();
-    let width = output::widest(&names).min(MAX_NAME);
-    let ages: Vec<String> =
-        known.iter().map(|known| known.last_at.map(|at| output::ago(at, runtime.now)).unwrap_or_default()).collect();
-    let age = output::widest(&ages);
+    let name = |known: &KnownProject| output::fit(&output::clean_line(&ProjectEntry::new(known).name), MAX_NAME);
+    let of_each = |cell: &dyn Fn(&KnownProject) -> String| known.iter().map(cell).collect::<Vec<String>>();
+    // The path is shown in any case: of two projects of one name, nothing else tells which is which.
+    let cells = [
+        of_each(&name),
+        of_each(&|known| known.last_at.map(|at| output::ago(at, runtime.now)).unwrap_or_default()),
+        of_each(&|known| output::counted(known.memories, "memory", "memories")),
+        of_each(&|known| output::counted(known.sessions, "session", "sessions")),
+        of_each(&|known| output::counted(known.turns, "turn", "turns")),
+    ];
+    let widths = cells.each_ref().map(output::widest);
+    let shown = output::leading_columns(output::width(), &widths);
+    let before_path: usize = widths[..shown].iter().map(|width| width + 2).sum();
     let mut out = Vec::new();
-    for ((known, name), ago) in known.iter().zip(&names).zip(&ages) {
-        let sessions = output::counted(known.sessions, "session", "sessions");
-        let memories = output::counted(known.memories, "memory", "memories");
-        let turns = output::counted(known.turns, "turn", "turns");
-        let mut path = String::new();
-        if known.project.root.is_absolute() {
-            path = output::clean_line(&paths::display(&known.project.root, &runtime.paths.home));
+    for (row, known) in known.iter().enumerate() {
+        for (column, width) in widths[..shown].iter().enumerate() {
+            let style = if column == 0 { BOLD } else { DIM };
+            write!(out, "{style}{}{style:#}  ", output::pad(&cells[column][row], *width))?;
         }
-        if let Some(columns) = output::width() {
-            path = output::fit(&path, columns.saturating_sub(width + 2 + age + 2 + 14 + 2 + 16 + 2 + 12 + 2).max(20));
-        }
-        let line = format!(
-            "{BOLD}{}{BOLD:#}  {DIM}{}  {}  {}  {}{DIM:#}  {path}",
-            output::pad(&output::fit(name, width), width),
-            output::pad(ago, age),
-            output::pad(&sessions, 14),
-            output::pad(&memories, 16),
-            output::pad(&turns, 12),
-        );
-        writeln!(out, "{}", line.trim_end())?;
+        let root = &known.project.root;
+        let path = if root.is_absolute() { paths::display(root, &runtime.paths.home) } else { "(only a name)".into() };
+        let room = output::width().map_or(usize::MAX, |width| width.saturating_sub(before_path));
+        writeln!(out, "{}", output::fit_end(&output::clean_line(&path), room))?;
     }
     pager::write(&out)
 }
