@@ -16,6 +16,8 @@ use throughline_sandbox::manifest::Mode;
 use throughline_sandbox::stage::Stage;
 
 /// Show which policies run for each stage in the current folder, and why
+///
+/// `orders + default` work together. In `strict (else default)` the default answers only if the first one fails.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Print an object: blocked, stages, policies, broken
@@ -39,9 +41,11 @@ pub(super) struct Listed<'a> {
 pub(super) struct StagePolicies<'a> {
     stage: Stage,
     by: Vec<StagePolicy<'a>>,
+    /// Why these policies are asked, and no others.
+    why: String,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct StagePolicy<'a> {
     policy: &'a str,
@@ -94,10 +98,11 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
 }
 
 fn stage_policies<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -> StagePolicies<'a> {
+    let registry = policies.registry();
     let default = StagePolicy { policy: DEFAULT_NAME, source: Source::Default, mode: None, only_if_needed: false };
-    let order = policies.registry().order(stage);
+    let order = registry.order(stage);
     let others = order.iter().filter(|index| policies.objection(**index).is_none()).map(|index| {
-        let candidate = &policies.registry().candidates[*index];
+        let candidate = &registry.candidates[*index];
         StagePolicy {
             policy: candidate.name(),
             source: candidate.source,
@@ -105,19 +110,59 @@ fn stage_policies<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -
             only_if_needed: false,
         }
     });
-    if stage == Stage::Redactor {
+    let mut by: Vec<StagePolicy<'a>> = if stage == Stage::Redactor {
         let first = runtime.managed.redaction.default.then_some(default);
-        return StagePolicies { stage, by: first.into_iter().chain(others).collect() };
+        first.into_iter().chain(others).collect()
+    } else {
+        // The default policy merges nothing: only a policy that may ask a model does.
+        let last = (stage != Stage::Consolidator).then_some(default);
+        others.chain(last).collect()
+    };
+    if stage != Stage::Redactor {
+        let mut replaced = false;
+        for link in &mut by {
+            link.only_if_needed = replaced;
+            replaced |= link.mode == Some(Mode::Replace);
+        }
     }
-    // The default policy merges nothing: only a policy that may ask a model does.
-    let last = (stage != Stage::Consolidator).then_some(default);
-    let mut by: Vec<StagePolicy<'a>> = others.chain(last).collect();
-    let mut replaced = false;
-    for link in &mut by {
-        link.only_if_needed = replaced;
-        replaced |= link.mode == Some(Mode::Replace);
+    let have_stage = registry.candidates.iter().filter(|candidate| candidate.mode(stage).is_some());
+    let idle: Vec<&str> = have_stage
+        .map(throughline_sandbox::registry::Candidate::name)
+        .filter(|name| by.iter().all(|link| link.policy != *name))
+        .collect();
+    let why = why(stage, &by, &idle);
+    StagePolicies { stage, by, why }
+}
+
+/// Says why these policies are asked in a stage; `idle` are those that have the stage and do not run.
+fn why(stage: Stage, by: &[StagePolicy<'_>], idle: &[&str]) -> String {
+    let mut why: Vec<String> = Vec::new();
+    for link in by {
+        let whose = match link.source {
+            Source::Default if stage == Stage::Redactor && by.len() > 1 => {
+                why.push("the default redacts first".into());
+                continue;
+            }
+            Source::Default => continue,
+            Source::User => "yours",
+            Source::Project => "this project's",
+            Source::Managed => "the administrator's",
+        };
+        let does = match link.mode {
+            _ if stage == Stage::Redactor => "redacts what is left",
+            Some(Mode::Replace) => "replaces weaker ones, which answer if it fails",
+            _ => "works together with the next one",
+        };
+        why.push(format!("{} is {whose} and {does}", link.policy));
     }
-    StagePolicies { stage, by }
+    if why.is_empty() && idle.is_empty() {
+        why.push(match stage {
+            Stage::Consolidator => "only a policy that may ask a language model merges memories".into(),
+            _ => "no other policy here has this stage".into(),
+        });
+    }
+    why.extend(idle.iter().map(|name| format!("{name} does not run, see below")));
+    why.join("; ")
 }
 
 fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> PolicyEntry<'a> {
@@ -152,26 +197,39 @@ fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> PolicyE
     }
 }
 
+/// Returns the policies of a stage in the order in which they are asked: `strict (else default)`, `orders + default`.
+fn chain(of: &StagePolicies<'_>) -> String {
+    if of.by.is_empty() {
+        return "none".into();
+    }
+    let links = of.by.iter().enumerate().map(|(index, link)| match (index, link.only_if_needed) {
+        (0, _) => link.policy.to_owned(),
+        (_, true) => format!(" (else {})", link.policy),
+        _ if of.stage == Stage::Redactor => format!(", then {}", link.policy),
+        _ => format!(" + {}", link.policy),
+    });
+    links.collect()
+}
+
 fn write(listed: &Listed<'_>) -> Result<(), CommandError> {
     let mut out = output::stdout();
     if let Some(why) = listed.blocked {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         writeln!(out, "{red}nothing is remembered:{red:#} {}\n", output::clean_line(why))?;
     }
-    for StagePolicies { stage, by } in &listed.stages {
-        write!(out, "{stage:<16}{}", if by.is_empty() { "none" } else { "" })?;
-        for (index, link) in by.iter().enumerate() {
-            let (before, after) = match (index, link.only_if_needed, link.mode) {
-                (0, ..) => ("", ""),
-                (_, true, _) => (" (else ", ")"),
-                _ if *stage == Stage::Redactor => (", then ", ""),
-                _ => (" + ", ""),
-            };
-            write!(out, "{before}{}{after}", link.policy)?;
+    let chains: Vec<String> = listed.stages.iter().map(chain).collect();
+    let width = output::widest(&chains);
+    // The default alone has one reason, which is the same for every stage.
+    let is_default_alone = listed.policies.is_empty() && listed.broken.is_empty();
+    for (StagePolicies { stage, why, .. }, chain) in listed.stages.iter().zip(&chains) {
+        if is_default_alone {
+            writeln!(out, "{stage:<16}{chain}")?;
+        } else {
+            let head = format!("{stage:<16}{}  ", output::pad(chain, width));
+            output::write_hanging(&mut out, &head, 16 + width + 2, why)?;
         }
-        writeln!(out)?;
     }
-    if listed.policies.is_empty() && listed.broken.is_empty() {
+    if is_default_alone {
         writeln!(
             out,
             "\n{DIM}default is the built-in policy; it runs alone, because no other policy is installed here{DIM:#}"
@@ -212,4 +270,40 @@ fn write(listed: &Listed<'_>) -> Result<(), CommandError> {
     }
     out.flush()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(policy: &'static str, source: Source, mode: Option<Mode>) -> StagePolicy<'static> {
+        StagePolicy { policy, source, mode, only_if_needed: false }
+    }
+
+    #[test]
+    fn every_stage_has_a_reason() {
+        let default = || link(DEFAULT_NAME, Source::Default, None);
+        let strict = || link("strict", Source::Project, Some(Mode::Replace));
+        assert_eq!(why(Stage::Query, &[default()], &[]), "no other policy here has this stage");
+        assert_eq!(why(Stage::Query, &[default()], &["shelf"]), "shelf does not run, see below");
+        assert_eq!(
+            why(Stage::Extractor, &[strict(), default()], &[]),
+            "strict is this project's and replaces weaker ones, which answer if it fails"
+        );
+        assert_eq!(
+            why(Stage::Redactor, &[default(), link("terms", Source::User, Some(Mode::Add))], &[]),
+            "the default redacts first; terms is yours and redacts what is left"
+        );
+        assert!(why(Stage::Consolidator, &[], &[]).contains("language model"));
+    }
+
+    #[test]
+    fn a_chain_says_who_works_together_and_who_comes_only_if_needed() {
+        let chain_of = |stage, by| chain(&StagePolicies { stage, by, why: String::new() });
+        let mut by = vec![link("orders", Source::User, Some(Mode::Add)), link(DEFAULT_NAME, Source::Default, None)];
+        assert_eq!(chain_of(Stage::Extractor, by.clone()), "orders + default");
+        by[1].only_if_needed = true;
+        assert_eq!(chain_of(Stage::Extractor, by), "orders (else default)");
+        assert_eq!(chain_of(Stage::Consolidator, Vec::new()), "none");
+    }
 }
