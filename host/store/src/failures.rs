@@ -38,6 +38,8 @@ pub struct Failure {
     pub count: u32,
     /// The number of sessions in which it occurred.
     pub sessions: u32,
+    /// The number of sessions in which its error occurred, whatever was tried.
+    pub error_sessions: u32,
     /// The first time, in milliseconds since the Unix epoch.
     pub first_at: u64,
     /// The last time.
@@ -52,7 +54,9 @@ pub struct Failure {
 
 const COLUMNS: &str =
     "f.number, f.subject, f.error, f.signature, f.files, f.count, f.sessions, f.first_at, f.last_at, f.fix, f.fixed_at,
-     COALESCE((SELECT root FROM projects p WHERE p.id = f.project_id), '')";
+     COALESCE((SELECT root FROM projects p WHERE p.id = f.project_id), ''),
+     (SELECT count(DISTINCT s.session_id) FROM failures o JOIN failure_sightings s ON s.failure = o.number
+      WHERE o.project_id = f.project_id AND o.error = f.error)";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
     Ok(Failure {
@@ -68,6 +72,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
         fix: row.get(9)?,
         fixed_at: row.get::<_, Option<i64>>(10)?.map(time_from_sql),
         project: row.get(11)?,
+        error_sessions: row.get(12)?,
     })
 }
 
@@ -245,7 +250,7 @@ fn step(seen: &EventPayload) -> Option<String> {
 fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64) -> rusqlite::Result<()> {
     let (failure, memory): (Failure, Option<i64>) = tx
         .prepare_cached(&format!("SELECT {COLUMNS}, f.memory FROM failures f WHERE f.number = ?1"))?
-        .query_row([number], |row| Ok((from_row(row)?, row.get(12)?)))?;
+        .query_row([number], |row| Ok((from_row(row)?, row.get(13)?)))?;
     if failure.count < PATTERN_COUNT {
         return Ok(());
     }

@@ -638,6 +638,25 @@ fn a_failure_that_came_back_after_its_fix_is_open_again() {
 }
 
 #[test]
+fn an_error_counts_the_sessions_of_whatever_was_tried() {
+    let mut it = fixture();
+    let other = |mut seen: EventPayload| {
+        seen.attributes = vec![
+            ("subject".into(), "just test".into()),
+            ("signature".into(), "just test: E1".into()),
+            ("error".into(), "E1".into()),
+        ];
+        seen
+    };
+    let records = [used("s", "k1", 10, tested(true)), used("t", "k1", 20, other(tested(true)))];
+    it.store.put_records(&project("a"), &all_redacted(&records), 30).unwrap();
+    it.store.put_records(&project("b"), &all_redacted(&[used("u", "k1", 10, tested(true))]), 30).unwrap();
+    let counted = |failures: Vec<Failure>| failures.iter().map(|it| (it.sessions, it.error_sessions)).collect::<Vec<_>>();
+    assert_eq!(counted(it.store.failures(Some(&project("a").id), None, false, 10).unwrap()), [(1, 2), (1, 2)]);
+    assert_eq!(counted(it.store.failures(Some(&project("b").id), None, false, 10).unwrap()), [(1, 1)]);
+}
+
+#[test]
 fn an_observation_that_climbs_several_steps_has_risen_once() {
     let mut it = fixture();
     it.store

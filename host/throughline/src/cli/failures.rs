@@ -17,7 +17,8 @@ use throughline_store as store;
 /// Show failures, the most frequent first, and what fixed them
 ///
 /// The most frequent failure comes first; one that happened only once is listed too. Two failures count as the same if the same thing was tried and the errors
-/// differ only in paths, numbers and the like.
+/// differ only in paths, numbers and the like. What the agent is told at the start of a session counts the sessions with the same
+/// trouble, whatever was tried: if the error came in more sessions than the failure, the list says so too.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Only failures of this session; the beginning of its identifier is enough
@@ -54,6 +55,8 @@ pub(super) struct FailureEntry<'a> {
     count: u32,
     /// In how many sessions.
     sessions: u32,
+    /// In how many sessions its error came, whatever was tried.
+    error_sessions: u32,
     /// RFC 3339, UTC.
     first_at: String,
     last_at: String,
@@ -75,6 +78,7 @@ impl<'a> FailureEntry<'a> {
             files: &failure.files,
             count: failure.count,
             sessions: failure.sessions,
+            error_sessions: failure.error_sessions,
             first_at: output::timestamp(failure.first_at),
             last_at: output::timestamp(failure.last_at),
             open: failure.is_open(),
@@ -111,6 +115,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says how often a failure occurred, and in how many sessions its error did if these are more.
+fn how_often(count: u32, sessions: u32, error_sessions: u32) -> String {
+    let among = if sessions > 1 { format!(" in {sessions} sessions") } else { String::new() };
+    let error = if error_sessions > sessions { format!(" (its error in {error_sessions} sessions)") } else { String::new() };
+    format!("{count}×{among}{error}")
+}
+
 /// Prints a failure in two or three lines: what failed and how often, the error, and the fix.
 pub(super) fn write(
     out: &mut impl Write,
@@ -124,11 +135,7 @@ pub(super) fn write(
         (false, true) => "failed".into(),
         (false, false) => "fixed ".into(),
     };
-    let often = if failure.sessions > 1 {
-        format!("{}× in {} sessions", failure.count, failure.sessions)
-    } else {
-        format!("{}×", failure.count)
-    };
+    let often = how_often(failure.count, failure.sessions, failure.error_sessions);
     let root = if projects {
         format!("  {}", output::clean_line(&paths::display(failure.project.as_ref(), &runtime.paths.home)))
     } else {
@@ -148,4 +155,17 @@ pub(super) fn write(
         output::write_hanging(out, &head, 4 + fixed.len() + 2, fix)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_told_if_they_are_several() {
+        assert_eq!(how_often(2, 1, 1), "2×");
+        assert_eq!(how_often(3, 2, 2), "3× in 2 sessions");
+        assert_eq!(how_often(1, 1, 3), "1× (its error in 3 sessions)");
+        assert_eq!(how_often(4, 2, 3), "4× in 2 sessions (its error in 3 sessions)");
+    }
 }

@@ -191,6 +191,7 @@ mod tests {
             files: vec!["api/src/main.rs".into()],
             count: 1,
             sessions: 1,
+            error_sessions: 1,
             first_at: 0,
             last_at: 0,
             fix: None,
