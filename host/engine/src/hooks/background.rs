@@ -131,32 +131,51 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     }
     let mut store = runtime.store(Access::Write, BUSY_TIMEOUT)?;
     match task {
-        Task::StoreJournal { session } => return journal_writer::store_journal(runtime, &mut store, session),
+        Task::StoreJournal { session } => journal_writer::store_journal(runtime, &mut store, session),
         Task::ReadSubAgent { path, cwd, session, id } => {
             let request = ReadRequest::sub_agent(path.clone(), runtime.transcript_roots(), session, cwd, id);
-            reading::read(runtime, &mut store, &request, Instant::now() + MAX_RUN_TIME)?;
-            return Ok(());
+            reading::read(runtime, &mut store, &request, Instant::now() + MAX_RUN_TIME).map(drop)
         }
-        Task::Compress { cwd } => return compress_memories(runtime, &mut store, cwd),
-        Task::Compare { cwd } => return compare_memories(runtime, &mut store, cwd),
-        Task::Consolidate { cwd, except } => return consolidate(runtime, &mut store, cwd, except),
+        Task::Compress { cwd } => compress_memories(runtime, &mut store, cwd),
+        Task::Compare { cwd } => compare_memories(runtime, &mut store, cwd),
+        Task::Consolidate { cwd, except } => consolidate(runtime, &mut store, cwd, except),
         // It has its own lock too: a server may be slow.
-        Task::SyncTeam => return team::sync::run(runtime, &mut store).map(drop),
-        // It has its own lock: embedding servers may be slow, and reading transcripts must not wait for them.
-        Task::Reindex => {
-            let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + MAX_RUN_TIME), &mut |_| {})?;
-            if let Some(made) = report.and_then(|report| report.remade) {
-                runtime.log.record(Level::Info, "the index was rebuilt", format!("{made} memories"));
-            }
-            return Ok(());
-        }
-        _ => {}
+        Task::SyncTeam => team::sync::run(runtime, &mut store).map(drop),
+        Task::Reindex => rebuild_index(runtime, &mut store),
+        _ => run_alone(runtime, &mut store, task),
     }
+}
+
+/// Runs a task that no other process may run at the same time.
+fn run_alone(runtime: &Runtime, store: &mut Store, task: &Task) -> Result<()> {
     let Some(_lock) = lock(runtime, "background.lock")? else { return Ok(()) };
     store.set_synchronous_normal()?;
     let until = Instant::now() + MAX_RUN_TIME;
     match task {
-        Task::Compile { .. }
+        Task::CleanUp => clean_up(runtime, store)?,
+        Task::ContinueReading { path, cwd, session } => {
+            let request = ReadRequest::read_on(path.clone(), runtime.transcript_roots(), session, cwd);
+            journal_writer::store_journal(runtime, store, session)?;
+            store.set_synchronous_normal()?;
+            reading::read(runtime, store, &request, until)?;
+            supersession::link_all(store, runtime.now)?;
+            projection::write(runtime, store, session)?;
+            spawn::consolidate(runtime, cwd, "");
+        }
+        Task::CatchUp { folder, except } => {
+            for path in reading::unread(runtime, store, folder, except)? {
+                let request = ReadRequest::catch_up(path.clone(), runtime.transcript_roots());
+                match reading::read(runtime, store, &request, until) {
+                    Err(error) if error.is::<StoreError>() => return Err(error),
+                    Err(error) => runtime.log.record(Level::Warn, "a transcript was not read", format!("{error:#}")),
+                    Ok(report) => reading::read_sub_agents(runtime, store, &path, &report, until)?,
+                }
+            }
+            supersession::link_all(store, runtime.now)?;
+        }
+        // The checkpoint below is all of `CheckpointWal`; the others have their own locks or need none.
+        Task::CheckpointWal
+        | Task::Compile { .. }
         | Task::StoreJournal { .. }
         | Task::ReadSubAgent { .. }
         | Task::Compress { .. }
@@ -164,40 +183,30 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         | Task::Consolidate { .. }
         | Task::Reindex
         | Task::SyncTeam
-        | Task::Upgrade
-        | Task::CheckpointWal => {}
-        Task::CleanUp => {
-            kept::delete_expired(runtime)?;
-            let settings = &runtime.config.observations;
-            store.promote_events(&settings.tiers, settings.days, runtime.now, true)?;
-            weekly_copy::make_if_due(runtime, &store)?;
-            if let Some(before) = SystemTime::now().checked_sub(ABANDONED_AFTER) {
-                runtime.journal().delete_stale_markers(before)?;
-                synthesized_transcript::delete_stale(&runtime.paths.synthesized_transcripts(), before);
-            }
-        }
-        Task::ContinueReading { path, cwd, session } => {
-            let request = ReadRequest::read_on(path.clone(), runtime.transcript_roots(), session, cwd);
-            journal_writer::store_journal(runtime, &mut store, session)?;
-            store.set_synchronous_normal()?;
-            reading::read(runtime, &mut store, &request, until)?;
-            supersession::link_all(&mut store, runtime.now)?;
-            projection::write(runtime, &store, session)?;
-            spawn::consolidate(runtime, cwd, "");
-        }
-        Task::CatchUp { folder, except } => {
-            for path in reading::unread(runtime, &store, folder, except)? {
-                let request = ReadRequest::catch_up(path.clone(), runtime.transcript_roots());
-                match reading::read(runtime, &mut store, &request, until) {
-                    Err(error) if error.is::<StoreError>() => return Err(error),
-                    Err(error) => runtime.log.record(Level::Warn, "a transcript was not read", format!("{error:#}")),
-                    Ok(report) => reading::read_sub_agents(runtime, &mut store, &path, &report, until)?,
-                }
-            }
-            supersession::link_all(&mut store, runtime.now)?;
-        }
+        | Task::Upgrade => {}
     }
     Ok(store.checkpoint()?)
+}
+
+fn clean_up(runtime: &Runtime, store: &mut Store) -> Result<()> {
+    kept::delete_expired(runtime)?;
+    let settings = &runtime.config.observations;
+    store.promote_events(&settings.tiers, settings.days, runtime.now, true)?;
+    weekly_copy::make_if_due(runtime, store)?;
+    if let Some(before) = SystemTime::now().checked_sub(ABANDONED_AFTER) {
+        runtime.journal().delete_stale_markers(before)?;
+        synthesized_transcript::delete_stale(&runtime.paths.synthesized_transcripts(), before);
+    }
+    Ok(())
+}
+
+/// Rebuilds the index. It has its own lock: embedding servers may be slow, and reading transcripts must not wait for them.
+fn rebuild_index(runtime: &Runtime, store: &mut Store) -> Result<()> {
+    let report = reindex::run(runtime, store, false, Some(Instant::now() + MAX_RUN_TIME), &mut |_| {})?;
+    if let Some(made) = report.and_then(|report| report.remade) {
+        runtime.log.record(Level::Info, "the index was rebuilt", format!("{made} memories"));
+    }
+    Ok(())
 }
 
 fn compile_policies(runtime: &Runtime, cwd: &Path) -> Result<()> {
