@@ -261,31 +261,8 @@ pub fn merge(
     title: Option<&str>,
     change: Change,
 ) -> Result<MergeReport> {
-    let mut sources: Vec<&MemoryRecord> = Vec::new();
-    for it in found {
-        check_text(store, it)?;
-        check_holds(store, &it.memory)?;
-        if sources.iter().all(|known| known.memory.id != it.memory.id) {
-            sources.push(it);
-        }
-    }
-    let [first, _, ..] = sources[..] else {
-        return Err(RequestError::new("there is nothing to merge", "name at least two memories").into());
-    };
-    if let Some(other) = sources.iter().find(|it| it.project != first.project) {
-        return Err(RequestError::new(
-            format!("{} and {} belong to two projects", first.memory.id, other.memory.id),
-            "merge memories of one project; `throughline memory share` shows one to all projects",
-        )
-        .into());
-    }
-    if let Some(copy) = sources.iter().find(|it| it.memory.attributes.iter().any(|(name, _)| name == SHARED_FROM)) {
-        return Err(RequestError::new(
-            format!("{} is a copy that all projects share", copy.memory.id),
-            "merge the memory that it is a copy of, which its attribute shared-from names",
-        )
-        .into());
-    }
+    let mut sources = merge_sources(store, found)?;
+    let first = sources[0];
     let project = project_of(store, first)?;
     let request = merge_request(first, &mut sources, into, title);
     let sources_named: Vec<NamedMemory> = sources.iter().map(|it| NamedMemory::from(&it.memory)).collect();
@@ -330,6 +307,36 @@ pub fn merge(
         report.content = stored.memory.content;
     }
     Ok(MergeReport { id: Some(saved.id), title: saved.title, ..report })
+}
+
+/// Returns the memories to merge, each once; at least two of one project.
+fn merge_sources<'a>(store: &Store, found: &'a [MemoryRecord]) -> Result<Vec<&'a MemoryRecord>> {
+    let mut sources: Vec<&MemoryRecord> = Vec::new();
+    for it in found {
+        check_text(store, it)?;
+        check_holds(store, &it.memory)?;
+        if sources.iter().all(|known| known.memory.id != it.memory.id) {
+            sources.push(it);
+        }
+    }
+    let [first, _, ..] = sources[..] else {
+        return Err(RequestError::new("there is nothing to merge", "name at least two memories").into());
+    };
+    if let Some(other) = sources.iter().find(|it| it.project != first.project) {
+        return Err(RequestError::new(
+            format!("{} and {} belong to two projects", first.memory.id, other.memory.id),
+            "merge memories of one project; `throughline memory share` shows one to all projects",
+        )
+        .into());
+    }
+    if let Some(copy) = sources.iter().find(|it| it.memory.attributes.iter().any(|(name, _)| name == SHARED_FROM)) {
+        return Err(RequestError::new(
+            format!("{} is a copy that all projects share", copy.memory.id),
+            "merge the memory that it is a copy of, which its attribute shared-from names",
+        )
+        .into());
+    }
+    Ok(sources)
 }
 
 /// Sorts the sources, oldest first, and returns what they become.
