@@ -80,8 +80,6 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         return Ok(());
     }
     let name = |parts: &[&str]| Some(short_hash(&[&[session.as_str()], parts].concat()));
-    let give = |sink: &mut Sink<'_>, what: &str, line: Line| sink.add_memory(Row { what, place: String::new(), line });
-
     let content = summary(&value);
     let line = Line {
         id: name(&["summary"]),
@@ -99,7 +97,16 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         session.clone()
     };
     sink.add_session(project.as_deref(), SessionUpdate { id, notes: notes(&value, saved), ..SessionUpdate::default() })?;
-    for decision in list(&value, "/decisions") {
+    add_details(&value, &common, &name, sink)
+}
+
+fn give(sink: &mut Sink<'_>, what: &str, line: Line) -> Result<()> {
+    sink.add_memory(Row { what, place: String::new(), line })
+}
+
+/// Adds the decisions, discoveries and open tasks.
+fn add_details(value: &Value, common: &Line, name: &dyn Fn(&[&str]) -> Option<String>, sink: &mut Sink<'_>) -> Result<()> {
+    for decision in list(value, "/decisions") {
         let content = format_decision(decision);
         let line = Line {
             id: name(&["decision", &content]),
@@ -110,7 +117,7 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         };
         give(sink, "decisions", line)?;
     }
-    for found in list(&value, "/discoveries") {
+    for found in list(value, "/discoveries") {
         let content = one(found, "/insight").or_else(|| found.as_str().map(str::to_owned)).unwrap_or_default();
         let line = Line {
             id: name(&["discovery", &content]),
@@ -118,12 +125,12 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
             title: title_of(&content),
             content,
             files: one(found, "/file").into_iter().collect(),
-            created: parse_time(one(found, "/timestamp")).or(saved),
+            created: parse_time(one(found, "/timestamp")).or(common.created),
             ..common.clone()
         };
         give(sink, "discoveries", line)?;
     }
-    for content in texts(&value, "/progress/pending") {
+    for content in texts(value, "/progress/pending") {
         let (id, kind) = (name(&["task", &content]), "task".into());
         give(sink, "tasks", Line { id, kind, title: title_of(&content), content, ..common.clone() })?;
     }
