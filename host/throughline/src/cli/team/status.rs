@@ -74,6 +74,7 @@ struct TeamDevice {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let status = store.team_status()?;
+    let synced = status.synced;
     let mut devices: Vec<TeamDevice> = Vec::new();
     for it in store.team_series()? {
         let behind = (it.last - it.sequence).max(0);
@@ -87,7 +88,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         sealed: TeamKey::load(&runtime.paths).is_ok_and(|it| it.is_some()),
         member: status.member,
         role: status.role,
-        synced_at: status.synced.map(output::timestamp),
+        synced_at: synced.map(output::timestamp),
         fault: status.fault,
         sent: status.sent,
         pending: status.pending,
@@ -100,9 +101,11 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         muted: status.muted,
         devices,
     };
-    if arguments.json {
-        return output::json(&state);
-    }
+    if arguments.json { output::json(&state) } else { print(&state, synced.map(|at| runtime.now.saturating_sub(at))) }
+}
+
+/// Prints the state; `ago` says how long ago the last sync was, milliseconds.
+fn print(state: &TeamState, ago: Option<u64>) -> Result<(), CommandError> {
     let mut out = output::stdout();
     match (&state.member, &state.role) {
         (Some(member), Some(role)) if state.joined => {
@@ -111,8 +114,8 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         _ if state.joined => writeln!(out, "joined, and not connected yet: `throughline team sync`")?,
         _ => writeln!(out, "this machine has joined no team: `throughline team join`")?,
     }
-    if let Some(at) = status.synced {
-        writeln!(out, "last sync {} ago", output::duration(runtime.now.saturating_sub(at)))?;
+    if let Some(ago) = ago {
+        writeln!(out, "last sync {} ago", output::duration(ago))?;
     }
     if let Some(fault) = &state.fault {
         writeln!(out, "the last sync failed: {}", output::clean_line(fault))?;
