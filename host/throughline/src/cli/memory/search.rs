@@ -19,7 +19,7 @@ use throughline_engine::search::{self, SearchOptions, SearchOutcome, SearchReque
 use throughline_model::contract::Memory;
 use throughline_search::rank::{self, Profile, ScoreExplanation};
 use throughline_search::tokens;
-use throughline_store::{DIGEST, Marked, SearchHit, Store};
+use throughline_store::{DIGEST, Marked, Marks, Replacement, SearchHit, Store};
 
 /// The most lines of a digest that are printed for people.
 const MAX_DIGEST_LINES: usize = 3;
@@ -125,18 +125,14 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let found: Vec<Memory> = hits.iter().map(|hit| hit.memory.clone()).collect();
     let roots = store.project_roots(&found)?;
     let outdated = outdated_files(store, &found, &roots, runtime.now);
+    let explain = arguments.explain.then_some(profile);
     let details: Vec<Vec<String>> = hits
         .iter()
         .zip(&lines)
         .zip(replaced.iter().zip(marks))
         .zip(&outdated)
-        .map(|(((hit, lines), (replaced, of_person)), outdated)| {
-            let mut all = marks::describe(&hit.memory, of_person);
-            all.extend(arguments.explain.then(|| explanation(hit, profile)).into_iter().flatten());
-            all.extend(replaced.iter().map(links::replaced));
-            all.extend(describe_outdated(outdated).map(|line| output::clean_line(&line)));
-            all.extend(lines.iter().take(MAX_DIGEST_LINES).map(|line| output::clean_line(line)));
-            all
+        .map(|(((hit, lines), (replaced, marks)), outdated)| {
+            details(hit, explain, marks, replaced.as_ref(), outdated, lines)
         })
         .collect();
     let (memories, explanations): (Vec<Memory>, Vec<Explanation>) =
@@ -174,6 +170,23 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();
     search::record_lookup(runtime, store, &ids);
     Ok(())
+}
+
+/// Returns what stands below a result.
+fn details(
+    hit: &SearchHit,
+    explain: Option<&Profile>,
+    of_person: Marks,
+    replaced: Option<&Replacement>,
+    outdated: &[OutdatedFile],
+    lines: &[String],
+) -> Vec<String> {
+    let mut all = marks::describe(&hit.memory, of_person);
+    all.extend(explain.map(|profile| explanation(hit, profile)).into_iter().flatten());
+    all.extend(replaced.map(links::replaced));
+    all.extend(describe_outdated(outdated).map(|line| output::clean_line(&line)));
+    all.extend(lines.iter().take(MAX_DIGEST_LINES).map(|line| output::clean_line(line)));
+    all
 }
 
 /// A result as printed with `--json`.
