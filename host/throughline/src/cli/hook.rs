@@ -55,60 +55,10 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         return ExitCode::SUCCESS;
     }
-    let mut runtime = match Runtime::new(paths.clone()) {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
-            runtime.log.record(
-                Level::Error,
-                "the configuration cannot be used; nothing is remembered until it is corrected",
-                error.to_string(),
-            );
-            say_off(&runtime.paths, arguments, &notice::of_failed_start(&error));
-            runtime.finish();
-            return ExitCode::SUCCESS;
-        }
-    };
-    if let Some(fault) = &runtime.config_fault {
-        runtime.log.record(
-            Level::Error,
-            "the configuration cannot be used; the last good one is in force",
-            fault.to_string(),
-        );
-    }
-    if plugin_event.is_some() {
-        for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
-            runtime.log.record(Level::Warn, "an option of the plugin is not valid and was ignored", wrong);
-        }
-    }
-    if !runtime.config.enabled {
-        let off = Notice::Off(runtime::OFF_BY_SETTING);
-        say_off(&runtime.paths, arguments, &notice::at_start(off, runtime.now));
-        return ExitCode::SUCCESS;
-    }
-    let Some(call) = Call::parse(arguments) else {
-        // The hook was registered by a newer version. Guessing what the arguments mean could do harm.
-        let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
-        runtime.log.record(Level::Warn, "a hook was called with arguments that this version does not know", words.join(" "));
+    let Some(runtime) = start(paths, arguments, plugin_event.is_some()) else { return ExitCode::SUCCESS };
+    let Some((event, input)) = read_event(&runtime, arguments) else {
         runtime.finish();
         return ExitCode::SUCCESS;
-    };
-    let input = match call.read_input() {
-        Ok(input) => input,
-        Err(error) => {
-            runtime.log.record(Level::Warn, "a hook was called with invalid input", error.to_string());
-            runtime.finish();
-            return ExitCode::SUCCESS;
-        }
-    };
-    let event = match call.event(&runtime.paths, &input) {
-        Ok(Some(event)) => event,
-        Ok(None) => return ExitCode::SUCCESS,
-        Err(error) => {
-            runtime.log.record(Level::Warn, "a hook was called with invalid input", error.to_string());
-            runtime.finish();
-            return ExitCode::SUCCESS;
-        }
     };
     let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment)).min(agent_timeout(&event));
     let deadline = started + budget;
@@ -128,6 +78,61 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     // The process ends, and the system takes all of its memory at once: sooner than the policies' engine frees each part.
     std::mem::forget(runtime);
     ExitCode::SUCCESS
+}
+
+/// Reads the configuration. Returns nothing if nothing may be remembered, and says so if a session starts.
+fn start(paths: Paths, arguments: &[OsString], is_plugin: bool) -> Option<Runtime> {
+    let mut runtime = match Runtime::new(paths.clone()) {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
+            runtime.log.record(
+                Level::Error,
+                "the configuration cannot be used; nothing is remembered until it is corrected",
+                error.to_string(),
+            );
+            say_off(&runtime.paths, arguments, &notice::of_failed_start(&error));
+            runtime.finish();
+            return None;
+        }
+    };
+    if let Some(fault) = &runtime.config_fault {
+        runtime.log.record(
+            Level::Error,
+            "the configuration cannot be used; the last good one is in force",
+            fault.to_string(),
+        );
+    }
+    if is_plugin {
+        for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
+            runtime.log.record(Level::Warn, "an option of the plugin is not valid and was ignored", wrong);
+        }
+    }
+    if !runtime.config.enabled {
+        let off = Notice::Off(runtime::OFF_BY_SETTING);
+        say_off(&runtime.paths, arguments, &notice::at_start(off, runtime.now));
+        return None;
+    }
+    Some(runtime)
+}
+
+/// Reads the event and its payload. Logs what is wrong with them; an event that no hook handles is not wrong.
+fn read_event(runtime: &Runtime, arguments: &[OsString]) -> Option<(Event, Vec<u8>)> {
+    let Some(call) = Call::parse(arguments) else {
+        // The hook was registered by a newer version. Guessing what the arguments mean could do harm.
+        let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+        runtime.log.record(Level::Warn, "a hook was called with arguments that this version does not know", words.join(" "));
+        return None;
+    };
+    let read = || {
+        let input = call.read_input().map_err(|error| error.to_string())?;
+        let event = call.event(&runtime.paths, &input).map_err(|error| error.to_string())?;
+        Ok(event.map(|event| (event, input)))
+    };
+    read().unwrap_or_else(|error: String| {
+        runtime.log.record(Level::Warn, "a hook was called with invalid input", error);
+        None
+    })
 }
 
 /// Prints an answer, if there is one.
