@@ -210,7 +210,13 @@ fn an_unknown_command_is_refused_with_its_usage() {
     let home = Home::new();
     let run = home.run(["remember-everything"]);
     assert_eq!(run.code, Some(2), "{run:#?}");
-    assert!(run.stdout.is_empty() && run.stderr.contains("Usage") && !run.stderr.contains("tip:"), "{run:#?}");
+    assert!(
+        run.stdout.is_empty()
+            && run.stderr.contains("Usage")
+            && !run.stderr.contains("tip:")
+            && run.stderr.contains("hint: `throughline"),
+        "{run:#?}"
+    );
     for (arguments, suggested) in [
         (&["health"][..], "throughline status"),
         (&["unistall"], "throughline uninstall "),
@@ -219,7 +225,7 @@ fn an_unknown_command_is_refused_with_its_usage() {
     ] {
         let run = home.run(arguments);
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
-        assert!(run.stderr.contains(&format!("tip: {suggested}")), "{run:#?}");
+        assert!(run.stderr.contains(&format!("hint: {suggested}")), "{run:#?}");
     }
     assert!(!home.run(["status"]).stderr.contains("pause"));
 }

@@ -47,6 +47,7 @@ mod status;
 mod suggest;
 mod team;
 mod timeline;
+mod usage;
 mod verify;
 mod view;
 
@@ -202,11 +203,7 @@ fn run_command(mut arguments: Vec<OsString>) -> ExitCode {
     }
     let cli = match parse(&arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Ignore the error of a closed stderr: nobody is reading.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        }
+        Err(exit_code) => return exit_code,
     };
     if let Some(name) = cli.namespace {
         if let Err(bad) = namespace::validate_name(&name) {
@@ -224,10 +221,14 @@ fn run_command(mut arguments: Vec<OsString>) -> ExitCode {
     result.unwrap_or_else(|error| error.report())
 }
 
-fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+/// Parses the command line. Prints what is wrong with it, or the help that it asks for, and then returns the exit code.
+fn parse(arguments: &[OsString]) -> Result<Cli, ExitCode> {
     let mut command = command();
     let parsed = command.try_get_matches_from_mut(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
-    parsed.map_err(|error| suggest::improve(error.format(&mut command), &command, arguments))
+    parsed.map_err(|error| {
+        let error = suggest::improve(error.format(&mut command), &command, arguments);
+        usage::report(&error, &command, arguments)
+    })
 }
 
 fn print_note(note: &str) {

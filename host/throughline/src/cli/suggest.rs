@@ -87,8 +87,28 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("write", &["memory save", "note add"]),
 ];
 
-/// Replaces clap's suggestions in an error about an unknown command. Other errors are returned as they are.
+/// Options that people try because other programs have them, and the option that does the same here.
+const OPTION_SYNONYMS: &[(&str, &str)] = &[
+    ("--all", "--all-projects"),
+    ("--count", "--limit"),
+    ("--cwd", "--project"),
+    ("--dir", "--project"),
+    ("--force", "--yes"),
+    ("--from", "--after"),
+    ("--kind", "--type"),
+    ("--max", "--limit"),
+    ("--path", "--project"),
+    ("--query", "--match"),
+    ("--since", "--after"),
+    ("--to", "--before"),
+    ("--until", "--before"),
+];
+
+/// Replaces clap's suggestions in an error about an unknown command or option. Other errors are returned as they are.
 pub(super) fn improve(mut error: clap::Error, root: &Command, arguments: &[OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        return improve_option(error, find(root, &group(root, arguments)).unwrap_or(root));
+    }
     if error.kind() != ErrorKind::InvalidSubcommand {
         return error;
     }
@@ -109,8 +129,19 @@ pub(super) fn improve(mut error: clap::Error, root: &Command, arguments: &[OsStr
     error
 }
 
+/// Names the option of the command that does what another program's option does.
+fn improve_option(mut error: clap::Error, command: &Command) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return error };
+    let synonym = OPTION_SYNONYMS.iter().find(|(name, _)| name == typed).map(|(_, option)| *option);
+    let has = |option: &str| command.get_arguments().any(|it| it.get_long() == option.strip_prefix("--"));
+    if let Some(option) = synonym.filter(|option| has(option)) {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(option.to_owned()));
+    }
+    error
+}
+
 /// Returns the names of the group of commands in which the unknown one was looked for; empty at the top.
-fn group(root: &Command, arguments: &[OsString]) -> String {
+pub(super) fn group(root: &Command, arguments: &[OsString]) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut at = root;
     for word in renamed::words(arguments).into_iter().map(|index| &arguments[index]) {
@@ -169,7 +200,7 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 /// Returns the command with these names.
-fn find<'a>(root: &'a Command, names: &str) -> Option<&'a Command> {
+pub(super) fn find<'a>(root: &'a Command, names: &str) -> Option<&'a Command> {
     names.split(' ').filter(|name| !name.is_empty()).try_fold(root, |at, name| at.find_subcommand(name))
 }
 
@@ -245,7 +276,7 @@ mod tests {
     #[test]
     fn synonyms_are_no_commands_and_stand_for_some() {
         let root = crate::cli::command();
-        assert!(SYNONYMS.is_sorted());
+        assert!(SYNONYMS.is_sorted() && OPTION_SYNONYMS.is_sorted());
         for (word, names) in SYNONYMS {
             assert!(root.find_subcommand(word).is_none(), "{word}");
             for name in *names {
