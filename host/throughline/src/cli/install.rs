@@ -1,5 +1,4 @@
-//! `throughline install` and `throughline uninstall`: put the hooks or the plugin into an agent's settings, and take
-//! them out.
+//! `throughline install`: puts the hooks or the plugin into an agent's settings.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,13 +15,11 @@ use super::scope;
 use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Change, Client, SettingsError, Target, agents};
-use throughline_engine::config;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::ingest;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_platform::program;
-use throughline_sandbox::managed::Managed;
 use throughline_store::Access;
 
 /// Register the hooks and the MCP server with an agent
@@ -71,34 +68,16 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Remove what `install` added to the agents' settings
-///
-/// Removes the hooks, the MCP server and the plugin, and nothing else, for every agent unless `--agent` names one. A copy of each old file
-/// is kept beside it. The memory stays.
+/// The option that says which of an agent's files is meant.
 #[derive(clap::Args)]
-pub(super) struct UninstallArguments {
-    /// Only change the settings of this agent
-    #[arg(long, value_parser = super::agent::client_parser(), value_name = "NAME")]
-    agent: Option<Client>,
-    #[command(flatten)]
-    settings: SettingsScope,
-    /// Show what would change and change nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Print what was done as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(clap::Args)]
-struct SettingsScope {
+pub(super) struct SettingsScope {
     /// Which settings file to change
     #[arg(long, value_enum, default_value_t = Scope::User)]
-    scope: Scope,
+    pub(super) scope: Scope,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Scope {
+pub(super) enum Scope {
     /// Yours, for all projects: ~/.claude/settings.json, or the other agent's file in your home folder
     User,
     /// The current project's, for everybody who works on it: .claude/settings.json, or the other agent's file, which is
@@ -167,32 +146,6 @@ pub(super) struct Installed {
     next: Option<&'static str>,
     /// How many transcripts of Claude Code nothing was read of yet, which `throughline ingest` could read; 0 for another agent.
     transcripts: usize,
-}
-
-/// What `uninstall` prints with `--json`.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Uninstalled {
-    /// Whether a file was changed; with `dry_run`, whether one would be.
-    changed: bool,
-    dry_run: bool,
-    /// The files that were changed; with `dry_run`, those that would be.
-    files: Vec<ChangedFile>,
-    /// Settings of known projects that still register hooks.
-    left: Vec<PathBuf>,
-}
-
-/// A file from which hooks or the plugin were removed.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ChangedFile {
-    /// The agent, as in the output of `install`.
-    agent: &'static str,
-    settings: PathBuf,
-    /// Whether the file was deleted because nothing was left in it.
-    gone: bool,
-    /// The copy of the old file.
-    backup: Option<PathBuf>,
 }
 
 impl From<SettingsError> for CommandError {
@@ -427,122 +380,9 @@ fn runs_claude_hooks(agent: Agent, runtime: &Runtime) -> bool {
     })
 }
 
-pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, CommandError> {
-    // A damaged configuration must not prevent uninstalling.
-    let runtime = Runtime::with(environment::paths()?, config::Config::default(), Managed::default());
-    let program = program()?;
-    let folder = plugin::folder(&runtime.paths);
-    let mut changes = Vec::new();
-    for client in Client::all() {
-        if arguments.agent.is_some_and(|named| named != client) {
-            continue;
-        }
-        let targets = match arguments.settings.targets(client, &runtime) {
-            Ok(targets) => targets,
-            Err(failure) if arguments.agent.is_some() => return Err(failure),
-            Err(_) => continue,
-        };
-        for target in targets {
-            match Change::remove(client, &target, &program, &folder) {
-                Ok(change) => changes.push(change),
-                // This file was not asked for, and contains nothing of ours.
-                Err(_)
-                    if (arguments.agent.is_none() && client != Agent::ClaudeCode.into() || !target.hooks)
-                        && !may_contain_hooks(&target.file) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-    if arguments.dry_run && !arguments.json {
-        return preview(&runtime, &changes);
-    }
-    let keeps_plugin = changes.iter().any(Change::has_plugin);
-    let mut files = Vec::new();
-    for change in changes.iter().filter(|change| !change.is_unchanged()) {
-        files.push(ChangedFile {
-            agent: change.client().name(),
-            settings: change.file().to_path_buf(),
-            gone: change.removes_file(),
-            backup: if arguments.dry_run { None } else { change.apply()? },
-        });
-    }
-    // Settings of projects may refer to the folder too, so it is only removed with the user's own settings.
-    let is_claude = arguments.agent.is_none_or(|client| client == Agent::ClaudeCode.into());
-    if is_claude && arguments.settings.scope == Scope::User && !keeps_plugin && !arguments.dry_run {
-        plugin::remove(&folder).map_err(|error| plugin_error(&folder, &error))?;
-    }
-    let left = left(&runtime, arguments.agent, &program);
-    if arguments.json {
-        let left = left.into_iter().map(|(_, file)| file).collect();
-        output::json(&Uninstalled { changed: !files.is_empty(), dry_run: arguments.dry_run, files, left })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut out = output::stdout();
-    for file in &files {
-        let what = if file.gone { ", which was deleted because nothing else was in it" } else { "" };
-        writeln!(out, "{BOLD}uninstalled{BOLD:#} from {}{what}", paths::display(&file.settings, &runtime.paths.home))?;
-        print_backup_path(&mut out, &runtime, file.backup.as_deref())?;
-    }
-    if files.is_empty() {
-        let checked: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
-        writeln!(out, "not installed in {}; nothing was changed", checked.join(", "))?;
-    }
-    print_left(&mut out, &runtime, &left)?;
-    if runtime.paths.database().exists() {
-        writeln!(out, "  the memory stays in {}", paths::display(&runtime.paths.data, &runtime.paths.home))?;
-    }
-    out.flush()?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the settings of known projects, and of the current folder's, that still register hooks, each with its
-/// project. Other people may use such a file too, so it is only named.
-fn left(runtime: &Runtime, named: Option<Client>, program: &Path) -> Vec<(PathBuf, PathBuf)> {
-    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT).ok();
-    let known = store.and_then(|store| store.all_projects().ok()).unwrap_or_default();
-    let mut roots: Vec<PathBuf> = known.into_iter().map(|project| project.root).filter(|root| root.is_absolute()).collect();
-    roots.extend(std::env::current_dir());
-    let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
-    for root in roots {
-        for agent in Agent::ALL.into_iter().filter(|agent| named.is_none_or(|named| named == (*agent).into())) {
-            for scope in [settings::Scope::Project, settings::Scope::Local] {
-                for file in agents::files(agent, scope, &runtime.paths, &root) {
-                    let text = settings::read(&file).ok().flatten().unwrap_or_default();
-                    let has_hooks = settings::registered(agent, &file, &text, program).is_ok_and(|it| !it.is_empty())
-                        || (agent == Agent::ClaudeCode && settings::prompt_hook(&text).is_ok_and(|it| it.is_some()));
-                    let is_known = found.iter().any(|(_, known)| program::is_same_file(known, &file));
-                    if has_hooks && !is_known {
-                        found.push((root.clone(), file));
-                    }
-                }
-            }
-        }
-    }
-    found
-}
-
-fn print_left(out: &mut impl Write, runtime: &Runtime, left: &[(PathBuf, PathBuf)]) -> Result<(), CommandError> {
-    for (root, file) in left {
-        let is_local = file.file_name().is_some_and(|name| name.to_string_lossy().contains(".local."));
-        let scope = if is_local { "local" } else { "project" };
-        writeln!(
-            out,
-            "  still installed in {}: to remove it, run `throughline uninstall --scope {scope}` in {}",
-            paths::display(file, &runtime.paths.home),
-            paths::display(root, &runtime.paths.home),
-        )?;
-    }
-    Ok(())
-}
-
-/// Whether a file that cannot be parsed may contain our hooks.
-fn may_contain_hooks(file: &Path) -> bool {
-    settings::read(file).ok().flatten().is_some_and(|text| text.contains("throughline"))
-}
-
 impl SettingsScope {
     /// Returns the files that the agent reads; hooks are written to the first.
-    fn targets(&self, client: Client, runtime: &Runtime) -> Result<Vec<Target>, CommandError> {
+    pub(super) fn targets(&self, client: Client, runtime: &Runtime) -> Result<Vec<Target>, CommandError> {
         let folder = match self.scope {
             Scope::User => PathBuf::new(),
             Scope::Project | Scope::Local => scope::folder(None)?,
@@ -599,12 +439,12 @@ fn unread_transcripts(runtime: &Runtime) -> usize {
     ingest::unread(runtime, store.as_ref(), &sources).unwrap_or(0)
 }
 
-fn plugin_error(folder: &Path, error: &io::Error) -> CommandError {
+pub(super) fn plugin_error(folder: &Path, error: &io::Error) -> CommandError {
     CommandError::new(format!("cannot change the plugin's files in {}: {error}", folder.display()))
         .hint("check the owner and mode of the folder")
 }
 
-fn program() -> Result<PathBuf, CommandError> {
+pub(super) fn program() -> Result<PathBuf, CommandError> {
     program::stable_path().map_err(|error| {
         CommandError::new(format!("cannot find out the path of this program: {error}")).hint("call it by its full path")
     })
@@ -626,7 +466,7 @@ fn prepare(runtime: &Runtime) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn preview(runtime: &Runtime, changes: &[Change]) -> Result<ExitCode, CommandError> {
+pub(super) fn preview(runtime: &Runtime, changes: &[Change]) -> Result<ExitCode, CommandError> {
     let mut out = output::stdout();
     if changes.iter().all(Change::is_unchanged) {
         let files: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
@@ -647,7 +487,7 @@ fn preview(runtime: &Runtime, changes: &[Change]) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_backup_path(out: &mut impl Write, runtime: &Runtime, backup: Option<&Path>) -> Result<(), CommandError> {
+pub(super) fn print_backup_path(out: &mut impl Write, runtime: &Runtime, backup: Option<&Path>) -> Result<(), CommandError> {
     if let Some(backup) = backup {
         writeln!(out, "  copy of the old file: {}", paths::display(backup, &runtime.paths.home))?;
     }

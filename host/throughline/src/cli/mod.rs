@@ -47,6 +47,7 @@ mod status;
 mod suggest;
 mod team;
 mod timeline;
+mod uninstall;
 mod usage;
 mod verify;
 mod view;
@@ -99,7 +100,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Install(install::Arguments),
-    Uninstall(install::UninstallArguments),
+    Uninstall(uninstall::Arguments),
     Status(status::Arguments),
     Doctor(doctor::Arguments),
     Verify(verify::Arguments),
@@ -239,7 +240,7 @@ fn print_note(note: &str) {
 fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Install(arguments) => install::install(&arguments),
-        Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Uninstall(arguments) => uninstall::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),

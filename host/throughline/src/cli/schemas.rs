@@ -10,7 +10,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 use super::{context, doctor, events, failures, files, import, install, memory, namespaces, note, observations};
-use super::{pause, policy, projections, projects, restore, scrub, session, status, team, verify};
+use super::{pause, policy, projections, projects, restore, scrub, session, status, team, uninstall, verify};
 
 /// A command, without the name of the program, and the schema of what it prints.
 pub(super) type Output = (&'static str, Schema);
@@ -46,7 +46,7 @@ fn outputs() -> BTreeMap<&'static str, Schema> {
         ("scrub", of::<scrub::RedactionReport>()),
         ("status", of::<status::MemoryStatus>()),
         ("timeline", of::<Vec<events::EventEntry<'_>>>()),
-        ("uninstall", of::<install::Uninstalled>()),
+        ("uninstall", of::<uninstall::Uninstalled>()),
         ("verify", of::<verify::Verified<'_>>()),
     ];
     own.into_iter()
