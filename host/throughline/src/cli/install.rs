@@ -345,13 +345,17 @@ fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, fo
         let option = if is_claude { String::new() } else { format!(" --agent {}", arguments.agent.name()) };
         writeln!(err, "note: `throughline install{option}` registers the MCP server, in your own settings only")?;
     }
+    if report.changed && !report.events.is_empty() {
+        let title = arguments.agent.title();
+        writeln!(err, "hint: start a new session with {title}; then `throughline status` says whether it is remembered")?;
+    }
     if is_claude && !report.plugin {
         writeln!(err, "hint: `throughline install --plugin` also brings commands such as /throughline:recall, and a skill")?;
     }
     if report.transcripts > 0 {
         writeln!(
             err,
-            "hint: `throughline ingest` reads {} of earlier sessions",
+            "hint: `throughline ingest` reads {} of earlier sessions, and `--dry-run` shows which",
             output::counted(report.transcripts as u64, "transcript", "transcripts")
         )?;
     }
