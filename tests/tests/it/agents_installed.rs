@@ -473,10 +473,62 @@ fn uninstalling_takes_all_out() {
     names.dedup();
     assert_eq!(names, ["claude-code", "codex", "cursor", "copilot", "droid", "qwen"]);
     let run = home.run(["uninstall"]).success();
-    assert!(
-        run.stdout.starts_with("not installed in ~/.claude/settings.json, ~/.claude/.claude.json, ~/.codex/hooks.json, "),
-        "{run:#?}"
-    );
+    assert!(run.stdout.starts_with("not installed in the settings of any agent; nothing was changed"), "{run:#?}");
+}
+
+/// The files in the home, without those of git, of the agent's sessions and of the harness.
+fn traces(home: &Home) -> Vec<String> {
+    let mut find = home.isolated("find");
+    find.args([".", "-type", "f", "-not", "-path", "*/.git/*", "-not", "-path", "./throughline/*"]);
+    let mut files: Vec<String> =
+        process::run(find, Vec::new(), WATCHDOG).success().stdout.lines().map(str::to_owned).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn after_the_page_on_uninstalling_nothing_is_left() {
+    let page = std::fs::read_to_string(tests::component::workspace().join("docs/uninstall.md")).expect("the page");
+    let home = Home::new();
+    let project = home.project("shop");
+    std::fs::write(home.agent().join("settings.json"), "{\"model\": \"opus\"}\n").expect("write");
+    let before = traces(&home);
+    let shell = |script: &str| {
+        let mut command = home.isolated("sh");
+        let folder = tests::process::throughline().parent().expect("a folder").to_path_buf();
+        let path = std::env::join_paths(
+            [folder].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        )
+        .expect("a path");
+        // As it is for a user: nothing says where anything is.
+        for name in ["THROUGHLINE_HOME", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+            command.env_remove(name);
+        }
+        command.env("PATH", path).current_dir(&project).args(["-e", "-c", script]);
+        process::run(command, Vec::new(), WATCHDOG).success()
+    };
+    drop(shell(
+        "for agent in claude-code codex gemini cursor copilot droid qwen opencode pi amp goose antigravity zed; do
+           throughline install --agent $agent
+         done
+         throughline install --plugin
+         throughline memory save 'The otters hold hands'
+         throughline config init
+         mkdir -p ~/.local/share/bash-completion/completions
+         throughline completions bash > ~/.local/share/bash-completion/completions/throughline
+         throughline man --out ~/.local/share/man/man1",
+    ));
+    assert!(traces(&home).len() > before.len() + 20, "{:#?}", traces(&home));
+    let scripts: Vec<&str> = page.split("```sh\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+    let said = shell(scripts[0]);
+    for kept in ["~/.local/share/throughline", "~/.config/throughline", "~/.claude/settings.json.throughline-backup"] {
+        assert!(said.stdout.contains(kept), "{kept}: {said:#?}");
+    }
+    for script in &scripts[1..] {
+        drop(shell(script));
+    }
+    assert_eq!(traces(&home), before);
+    assert_eq!(read(&home.agent().join("settings.json")), "{\"model\": \"opus\"}\n");
 }
 
 #[test]

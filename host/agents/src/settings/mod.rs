@@ -397,7 +397,7 @@ impl Change {
         similar::TextDiff::from_lines(before, after).unified_diff().header(&from, &to).to_string()
     }
 
-    /// Makes the change. Returns the path of the backup, or `None` if there was no file or nothing to change.
+    /// Makes the change. Returns the path of the backup, or `None` if there was no file, if it is removed, or if nothing changes.
     ///
     /// # Errors
     ///
@@ -412,7 +412,8 @@ impl Change {
         if let Some(before) = &self.before {
             let meta = fs::metadata(&self.file).map_err(unwritable)?;
             mode = permissions::mode(&meta);
-            backup = Some(keep(&self.file, before, mode).map_err(unwritable)?);
+            // A file that is removed has nothing in it but ours.
+            backup = self.after.as_ref().map(|_| keep(&self.file, before, mode)).transpose().map_err(unwritable)?;
         } else if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder).map_err(unwritable)?;
         }
@@ -499,7 +500,12 @@ fn backup(file: &Path, number: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns the backups of the file, oldest first.
+/// Returns the paths of the backups of a settings file that are there, oldest first.
+pub fn backups(file: &Path) -> Vec<PathBuf> {
+    (1..).map(|number| backup(file, number)).take_while(|backup| backup.exists()).collect()
+}
+
+/// Returns the texts of the backups of the file, oldest first.
 fn kept(file: &Path) -> impl Iterator<Item = String> {
     (1..).map_while(move |number| read(&backup(file, number)).ok().flatten())
 }

@@ -9,14 +9,14 @@ use serde::Serialize;
 use super::environment;
 use super::error::CommandError;
 use super::install::{Scope, SettingsScope, plugin_error, preview, print_backup_path, program};
-use super::output::{self, BOLD};
+use super::output::{self, BOLD, DIM};
 use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Change, Client, agents};
 use throughline_engine::config;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
-use throughline_platform::paths;
+use throughline_platform::paths::{self, Paths};
 use throughline_platform::program;
 use throughline_sandbox::managed::Managed;
 use throughline_store::Access;
@@ -24,7 +24,7 @@ use throughline_store::Access;
 /// Remove what `install` added to the agents' settings
 ///
 /// Removes the hooks, the MCP server and the plugin, and nothing else, for every agent unless `--agent` names one. A copy of each old file
-/// is kept beside it. The memory stays.
+/// is kept beside it, unless nothing but ours was in it. The memory stays. At the end the command lists what is left.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Only change the settings of this agent
@@ -51,6 +51,9 @@ pub(super) struct Uninstalled {
     files: Vec<ChangedFile>,
     /// Settings of known projects that still register hooks.
     left: Vec<PathBuf>,
+    /// The folders of Throughline that are still there, and the copies of settings that it made; empty with `--agent` or
+    /// `--scope`.
+    kept: Vec<PathBuf>,
 }
 
 /// A file from which hooks or the plugin were removed.
@@ -111,9 +114,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         plugin::remove(&folder).map_err(|error| plugin_error(&folder, &error))?;
     }
     let left = left(&runtime, arguments.agent, &program);
+    let is_all = arguments.agent.is_none() && arguments.settings.scope == Scope::User;
+    let kept = if is_all { kept(&runtime.paths, &changes) } else { Vec::new() };
     if arguments.json {
         let left = left.into_iter().map(|(_, file)| file).collect();
-        output::json(&Uninstalled { changed: !files.is_empty(), dry_run: arguments.dry_run, files, left })?;
+        output::json(&Uninstalled { changed: !files.is_empty(), dry_run: arguments.dry_run, files, left, kept })?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();
@@ -124,14 +129,40 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     }
     if files.is_empty() {
         let checked: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
-        writeln!(out, "not installed in {}; nothing was changed", checked.join(", "))?;
+        let checked = if is_all { "the settings of any agent".to_owned() } else { checked.join(", ") };
+        writeln!(out, "not installed in {checked}; nothing was changed")?;
     }
     print_left(&mut out, &runtime, &left)?;
-    if runtime.paths.database().exists() {
-        writeln!(out, "  the memory stays in {}", paths::display(&runtime.paths.data, &runtime.paths.home))?;
-    }
+    print_kept(&mut out, &runtime.paths, &kept)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what is left of Throughline in this user's folders: its own folders, and the copies of the agents' settings.
+fn kept(paths: &Paths, changes: &[Change]) -> Vec<PathBuf> {
+    let own = [paths.default_namespace_data(), paths.config.clone(), paths.cache.clone()];
+    let mut kept: Vec<PathBuf> = own.into_iter().filter(|folder| folder.exists()).collect();
+    kept.extend(changes.iter().flat_map(|change| settings::backups(change.file())));
+    kept
+}
+
+fn print_kept(out: &mut impl Write, paths: &Paths, kept: &[PathBuf]) -> Result<(), CommandError> {
+    if kept.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "left, until you delete it:")?;
+    for path in kept {
+        let what = match path {
+            _ if *path == paths.default_namespace_data() => "the memory and the log",
+            _ if *path == paths.config => "your configuration and policies",
+            _ if *path == paths.cache => "compiled policies",
+            _ => "settings as they were before",
+        };
+        writeln!(out, "  {}  {DIM}{what}{DIM:#}", output::clean_line(&paths::display(path, &paths.home)))?;
+    }
+    out.flush()?;
+    writeln!(anstream::stderr().lock(), "hint: `rm -r` with these paths deletes all of it, and every memory")?;
+    Ok(())
 }
 
 /// Returns the settings of known projects, and of the current folder's, that still register hooks, each with its
