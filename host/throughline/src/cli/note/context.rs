@@ -44,8 +44,12 @@ impl NoteContext {
     /// Returns the error about a type that does not exist.
     pub(super) fn unknown_type(&self, name: &str) -> CommandError {
         let names: Vec<&str> = self.registry.names().collect();
-        CommandError::new(format!("there is no type of notes {name:?}"))
-            .hint(format!("the types are {}; a project can add its own in _schema/types.yaml", names.join(", ")))
+        let near: Vec<&str> = names.iter().copied().filter(|known| !name.is_empty() && known.contains(name)).collect();
+        let mut failed = CommandError::new(format!("there is no type of notes {name:?}"));
+        if !near.is_empty() {
+            failed = failed.hint(format!("did you mean {}?", near.join(" or ")));
+        }
+        failed.hint(format!("the types are {}; a project can add its own in _schema/types.yaml", names.join(", ")))
     }
 
     /// Returns the path that a note has, or would have, as a file; relative to the current folder if it is inside.
