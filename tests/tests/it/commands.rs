@@ -409,7 +409,7 @@ fn an_empty_result_names_the_project_and_where_there_is_something() {
     let in_folder = |folder: &Path, words: &[&str]| tests::home::run_in(&home, folder, words);
     drop(in_folder(&shop, &["memory", "save", "Otters hold hands"]).success());
     let run = in_folder(&empty, &["memory", "list"]).success();
-    assert!(run.stderr.starts_with("no such memories in empty ("), "{run:#?}");
+    assert!(run.stderr.starts_with("no memories in empty ("), "{run:#?}");
     assert!(
         run.stderr.contains(
             "hint: nothing is remembered of this project yet; shop (~/work/shop) has 1 memory: use `--project shop`"

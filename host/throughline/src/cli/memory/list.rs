@@ -67,7 +67,13 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     if arguments.json {
         entry::write_json(store, &memories)
     } else if memories.is_empty() {
-        scope::print_nothing_found(runtime, store, &restriction.scope, "no such memories")
+        let is_filtered = restriction.is_filtered() || arguments.wrong;
+        scope::print_nothing_found(
+            runtime,
+            store,
+            &restriction.scope,
+            if is_filtered { "no such memories" } else { "no memories" },
+        )
     } else {
         let projects = project.is_none() || entry::has_shared(&memories);
         let options = TableOptions { projects, ..TableOptions::default() };

@@ -28,6 +28,11 @@ pub(super) struct Restriction {
 }
 
 impl Restriction {
+    /// Whether it leaves out memories of the projects that it is about.
+    pub(super) fn is_filtered(&self) -> bool {
+        self.session.is_some() || !self.types.is_empty() || self.pinned
+    }
+
     /// Returns what you may have said of the memories, with what `--wrong` means to the command if it was given.
     pub(super) fn marked(&self, wrong: Option<Marked>) -> Marked {
         if self.pinned { Marked::Pinned } else { wrong.unwrap_or(Marked::NotWrong) }
