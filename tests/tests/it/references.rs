@@ -46,8 +46,8 @@ fn the_configuration_reference_is_fresh() {
         "<!-- Written from host/engine/src/config.default.toml by a test. Do not edit: `UPDATE=1 cargo test -p tests --test it \
          references::`. -->\n\n\
          # Configuration\n\n\
-         Everything has a default, and no file need exist. This is the whole of it; the words after each `#` are its\n\
-         documentation. `throughline doctor` names the file in use and what is wrong in it.\n\n\
+         The file is optional, and so is each setting. Below is the complete file with all defaults; its comments explain each\n\
+         setting. `throughline doctor` names the file in use and what is wrong in it.\n\n\
          ```toml\n{}\n```\n",
         defaults.trim_end()
     );
