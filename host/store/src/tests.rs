@@ -711,12 +711,12 @@ fn every_column_with_text_is_scrubbed_or_has_a_reason_not_to_be() {
     let found: BTreeSet<(String, String)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(std::result::Result::unwrap).collect();
     let mut decided = BTreeSet::new();
-    let memories = erase::MEMORY_COLUMNS.iter().map(|column| ("memories", *column));
-    let left = erase::NOT_SCRUBBED.iter().flat_map(|(table, columns, _)| columns.iter().map(|column| (*table, *column)));
-    for (table, column) in memories.chain(erase::scrubbed_columns()).chain(left) {
+    let memories = scrub::MEMORY_COLUMNS.iter().map(|column| ("memories", *column));
+    let left = scrub::NOT_SCRUBBED.iter().flat_map(|(table, columns, _)| columns.iter().map(|column| (*table, *column)));
+    for (table, column) in memories.chain(scrub::scrubbed_columns()).chain(left) {
         assert!(decided.insert((table.to_owned(), column.to_owned())), "{table}.{column} is listed twice");
     }
     let undecided: Vec<_> = found.difference(&decided).collect();
     let gone: Vec<_> = decided.difference(&found).collect();
-    assert!(undecided.is_empty() && gone.is_empty(), "not listed in erase.rs: {undecided:?}; not in the schema: {gone:?}");
+    assert!(undecided.is_empty() && gone.is_empty(), "not listed in scrub.rs: {undecided:?}; not in the schema: {gone:?}");
 }

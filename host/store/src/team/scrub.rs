@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use crate::Store;
-use crate::erase::ScrubError;
+use crate::scrub::ScrubError;
 use throughline_model::redacted::TextRedactor;
 
 impl Store {
