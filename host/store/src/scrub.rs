@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::index::{index, unindex};
 use super::memories::{content_hash, recount, remove};
-use super::{Result, Store, StoreError, digests, events, from_json_or_default, json, sharing};
+use super::{Store, StoreError, digests, events, from_json_or_default, json, sharing};
 use throughline_model::contract::Draft;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
