@@ -74,27 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = Runtime::with(environment::paths()?, config::Config::default(), Managed::default());
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
-    let mut changes = Vec::new();
-    for client in Client::all() {
-        if arguments.agent.is_some_and(|named| named != client) {
-            continue;
-        }
-        let targets = match arguments.settings.targets(client, &runtime) {
-            Ok(targets) => targets,
-            Err(failure) if arguments.agent.is_some() => return Err(failure),
-            Err(_) => continue,
-        };
-        for target in targets {
-            match Change::remove(client, &target, &program, &folder) {
-                Ok(change) => changes.push(change),
-                // This file was not asked for, and contains nothing of ours.
-                Err(_)
-                    if (arguments.agent.is_none() && client != Agent::ClaudeCode.into() || !target.hooks)
-                        && !may_contain_hooks(&target.file) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
+    let changes = plan(arguments, &runtime, &program, &folder)?;
     if arguments.dry_run && !arguments.json {
         return preview(&runtime, &changes);
     }
@@ -129,13 +109,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     }
     if files.is_empty() {
         let checked: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
-        let checked = if is_all { "the settings of any agent".to_owned() } else { checked.join(", ") };
+        let checked = match (arguments.agent, arguments.settings.scope) {
+            (Some(_), _) => checked.join(", "),
+            (None, Scope::User) => "the settings of any agent".to_owned(),
+            (None, Scope::Project | Scope::Local) => "the settings of any agent in this folder".to_owned(),
+        };
         writeln!(out, "not installed in {checked}; nothing was changed")?;
     }
     print_left(&mut out, &runtime, &left)?;
     print_kept(&mut out, &runtime.paths, &kept)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Plans what is taken out of the files of the agents.
+fn plan(arguments: &Arguments, runtime: &Runtime, program: &Path, folder: &Path) -> Result<Vec<Change>, CommandError> {
+    let mut changes = Vec::new();
+    for client in Client::all() {
+        if arguments.agent.is_some_and(|named| named != client) {
+            continue;
+        }
+        let targets = match arguments.settings.targets(client, runtime) {
+            Ok(targets) => targets,
+            Err(failure) if arguments.agent.is_some() => return Err(failure),
+            Err(_) => continue,
+        };
+        for target in targets {
+            match Change::remove(client, &target, program, folder) {
+                Ok(change) => changes.push(change),
+                // This file was not asked for, and contains nothing of ours.
+                Err(_)
+                    if (arguments.agent.is_none() && client != Agent::ClaudeCode.into() || !target.hooks)
+                        && !may_contain_hooks(&target.file) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(changes)
 }
 
 /// Returns what is left of Throughline in this user's folders: its own folders, and the copies of the agents' settings.
@@ -151,14 +161,16 @@ fn print_kept(out: &mut impl Write, paths: &Paths, kept: &[PathBuf]) -> Result<(
         return Ok(());
     }
     writeln!(out, "left, until you delete it:")?;
-    for path in kept {
+    let shown: Vec<String> = kept.iter().map(|path| output::clean_line(&paths::display(path, &paths.home))).collect();
+    let width = output::widest(&shown);
+    for (path, shown) in kept.iter().zip(&shown) {
         let what = match path {
             _ if *path == paths.default_namespace_data() => "the memory and the log",
             _ if *path == paths.config => "your configuration and policies",
             _ if *path == paths.cache => "compiled policies",
             _ => "settings as they were before",
         };
-        writeln!(out, "  {}  {DIM}{what}{DIM:#}", output::clean_line(&paths::display(path, &paths.home)))?;
+        writeln!(out, "  {}  {DIM}{what}{DIM:#}", output::pad(shown, width))?;
     }
     out.flush()?;
     writeln!(anstream::stderr().lock(), "hint: `rm -r` with these paths deletes all of it, and every memory")?;
