@@ -508,7 +508,8 @@ fn after_the_page_on_uninstalling_nothing_is_left() {
         process::run(command, Vec::new(), WATCHDOG).success()
     };
     drop(shell(
-        "for agent in claude-code codex gemini cursor copilot droid qwen opencode pi amp goose antigravity zed; do
+        "mkdir ~/.cache && cp -Rp ~/throughline/cache ~/.cache/throughline
+         for agent in claude-code codex gemini cursor copilot droid qwen opencode pi amp goose antigravity zed; do
            throughline install --agent $agent
          done
          throughline install --plugin
