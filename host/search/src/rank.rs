@@ -1,6 +1,8 @@
 //! Ranks found memories, scores each from 0 to 1, and explains the scores.
 //!
-//! 1. A memory scores as its best piece does, plus a little for the other pieces of its session.
+//! 1. A memory scores as its best piece does, plus a little for the other pieces of its session. If the query has identifiers or
+//!    paths as they were written, what the session's memories say of them is added up: a session in which a name stands in many
+//!    memories is about it.
 //! 2. Its BM25 score is mapped to a relevance between 0 and 1 that is comparable across queries and database sizes; so
 //!    is the cosine of its vector and the query's. A [`Profile`] says how much each counts. If a memory was found by
 //!    one of them only, the other is computed too, so nothing is lost for matching by words only or by meaning only.
@@ -32,6 +34,10 @@ const HALF_AT: f64 = 1.0;
 /// What the second-best piece of a session adds to a memory's BM25, as a share of that piece's own; the third adds the
 /// square of this share, and so on. A session about the topic is trusted more than one that mentions it.
 const SESSION_SHARE: f64 = 0.05;
+
+/// How much less the vectors count if all of the query is names. A model makes something of the parts of a name, but it has never
+/// seen what has the name.
+const NAMES_OVER_VECTORS: f64 = 0.85;
 
 /// The minimum cosine of a memory that has none of the query's words. With the built-in model, loose paraphrases have
 /// cosines of 0.1 to 0.4, and close ones more; of unrelated texts, one in fourteen reaches this value. A search for
@@ -87,6 +93,8 @@ pub struct Profile {
     pub prior: f64,
     /// The share of their BM25 that further pieces of a session add to its memories, see [`SESSION_SHARE`].
     pub session: f64,
+    /// How much of what a session's memories say of the names in a query together adds to each of them.
+    pub names: f64,
     /// Whether a memory that took the place of another one, or likely changed it, gets its score.
     pub follows_links: bool,
     /// Whether the mean itself is the relevance, as in the memory system's design. Otherwise it is rescaled to match
@@ -106,6 +114,7 @@ pub const DEFAULT_PROFILE: Profile = Profile {
     fusion: Fusion::Weighted,
     prior: 0.05,
     session: SESSION_SHARE,
+    names: 1.0,
     follows_links: true,
     is_raw: false,
     min_score: 0.0,
@@ -135,16 +144,17 @@ pub const PROFILES: [Profile; 5] = [
 
 /// The default profile without one of its steps each, to measure what the step does. No step may lose to leaving it out.
 /// Without vectors it is the profile `text`.
-pub const ABLATIONS: [Profile; 3] = [
+pub const ABLATIONS: [Profile; 4] = [
     Profile { name: "without-prior", prior: 0.0, ..DEFAULT_PROFILE },
     Profile { name: "without-session", session: 0.0, ..DEFAULT_PROFILE },
+    Profile { name: "without-names", names: 0.0, ..DEFAULT_PROFILE },
     Profile { name: "without-links", follows_links: false, ..DEFAULT_PROFILE },
 ];
 
 /// Returns the profile of that name.
 pub fn find_profile(name: &str) -> Option<&'static Profile> {
     static ALL: [Profile; 5] = PROFILES;
-    static WITHOUT: [Profile; 3] = ABLATIONS;
+    static WITHOUT: [Profile; 4] = ABLATIONS;
     ALL.iter().chain(&WITHOUT).find(|profile| profile.name == name)
 }
 
@@ -159,6 +169,8 @@ pub struct Candidate<Id> {
     pub kind: String,
     /// The BM25 score; higher is better.
     pub bm25: f64,
+    /// What all memories of its session say of the names in the query, see [`super::score::WeightedWords::score_names`].
+    pub names: f64,
     /// The cosine of its vector and the query's, or `None` if either has no vector.
     pub cosine: Option<f64>,
     /// The importance, 0 to 1.
@@ -201,6 +213,9 @@ pub struct RankingContext<'a> {
     pub known: f64,
     /// How many words the query has.
     pub words: f64,
+    /// Which share of the query are names, 0 to 1, see [`super::score::WeightedWords::share_of_names`]; 0 to rank them as other
+    /// words.
+    pub names: f64,
     /// The ranking parameters.
     pub profile: &'a Profile,
     /// Whether nobody asked for the search. Memories whose place a later one took are left out, and what likely changed a memory must
@@ -227,7 +242,7 @@ pub struct RankedMemory<Id> {
 pub struct ScoreExplanation {
     /// BM25 of its best piece.
     pub bm25: f64,
-    /// What other pieces of its session add to that.
+    /// What other pieces of its session, and the names in all of them, add to that.
     pub session: f64,
     /// The textual relevance computed from both, 0 to 1.
     pub text: f64,
@@ -278,7 +293,8 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
         .into_iter()
         .enumerate()
         .map(|(n, candidate)| {
-            let support = support.get(&candidate.session).map_or(0.0, |&(sum, _)| sum);
+            let names = setting.profile.names * setting.names * candidate.names;
+            let support = support.get(&candidate.session).map_or(0.0, |&(sum, _)| sum) + names;
             let mut why = why(&candidate, support, setting);
             if let Some((text, vector)) = ranks.as_ref().map(|ranks| ranks[n]) {
                 (why.text, why.vector) = (text, why.vector.map(|_| vector));
@@ -448,7 +464,8 @@ fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &RankingContext<'_>
 fn combine(why: &mut ScoreExplanation, setting: &RankingContext<'_>) {
     let profile = setting.profile;
     let vector = if why.vector.is_some() {
-        profile.vector * setting.known.clamp(0.0, 1.0) * (SHORT_QUERY_WORDS / setting.words.max(1.0)).min(1.0)
+        let words = 1.0 - NAMES_OVER_VECTORS * profile.names * setting.names;
+        profile.vector * setting.known.clamp(0.0, 1.0) * words * (SHORT_QUERY_WORDS / setting.words.max(1.0)).min(1.0)
     } else {
         0.0
     };
@@ -539,6 +556,7 @@ mod tests {
         ideal: 10.0,
         known: 1.0,
         words: 4.0,
+        names: 0.0,
         profile: &DEFAULT_PROFILE,
         is_unasked: false,
     };
@@ -549,6 +567,7 @@ mod tests {
             session: session.into(),
             kind: "learning".into(),
             bm25,
+            names: 0.0,
             cosine: None,
             importance: 0.5,
             created: 0,
@@ -563,6 +582,18 @@ mod tests {
 
     fn order(candidates: Vec<Candidate<u32>>) -> Vec<u32> {
         rank(candidates, &SETTING, 20).into_iter().map(|ranked| ranked.id).collect()
+    }
+
+    #[test]
+    fn a_session_that_often_has_the_name_comes_first_and_vectors_say_little_of_names() {
+        let near = Candidate { cosine: Some(0.5), names: 1.0, ..candidate(1, "a", 6.0) };
+        let often = Candidate { cosine: Some(0.3), names: 4.0, ..candidate(2, "b", 5.9) };
+        let first = |names, profile| {
+            rank(vec![near.clone(), often.clone()], &RankingContext { names, words: 1.0, profile, ..SETTING }, 2)[0].id
+        };
+        assert_eq!(first(0.0, &DEFAULT_PROFILE), 1);
+        assert_eq!(first(1.0, &DEFAULT_PROFILE), 2);
+        assert_eq!(first(1.0, find_profile("without-names").unwrap()), 1);
     }
 
     #[test]

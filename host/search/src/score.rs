@@ -23,6 +23,11 @@ const MEAN_TOKENS: f64 = 75.0;
 /// What a pair of characters is of the length of a text, where a word is 1: a Korean word of four syllables is three pairs.
 const PAIR_LENGTH: f64 = 1.0 / 3.0;
 
+/// How often a pair of characters counts where it occurs once, so that it stops counting sooner than a word does. A long text repeats
+/// the pairs of common endings, and says no more by it. Of 300 sentences, the right paragraph of 12 sentences came first for .950
+/// instead of .933.
+const PAIR_COUNT: f64 = 2.0;
+
 /// The minimum weight of a word, for words that occur in nearly every piece.
 const MIN_WEIGHT: f64 = 1e-6;
 
@@ -43,6 +48,9 @@ const MAX_WORD_DISTANCE: usize = 2;
 /// 90 sessions instead of 63 %.
 const ADJACENCY_BONUS: f64 = 1.0;
 
+/// How often a session must have a name for it to count half of its weight.
+const HALF_OF_NAMES: f64 = 10.0;
+
 /// The words of a query with their weights.
 #[derive(Debug)]
 pub struct WeightedWords<'q> {
@@ -62,6 +70,8 @@ pub struct WeightedWords<'q> {
     beside: Vec<f64>,
     /// How much a pair of characters counts of the length of a piece, where a word counts 1.
     pair_length: f64,
+    /// How often a pair of characters counts where it occurs once.
+    pair_count: f64,
 }
 
 /// The score of a piece.
@@ -71,6 +81,8 @@ pub struct Score {
     pub bm25: f64,
     /// What each of [`Query::words`] contributes; 0 if the piece does not have the word.
     pub parts: Vec<f64>,
+    /// How often the piece has each name of the query as it was written: the word's index and the count.
+    pub names: Vec<(usize, f64)>,
 }
 
 impl Score {
@@ -150,14 +162,25 @@ impl<'q> WeightedWords<'q> {
                 }
             }
         }
-        Self { query_words: words, weights, exact, initials, prefixes, compounds, compound_of, beside, pair_length: 1.0 }
+        Self {
+            query_words: words,
+            weights,
+            exact,
+            initials,
+            prefixes,
+            compounds,
+            compound_of,
+            beside,
+            pair_length: 1.0,
+            pair_count: 1.0,
+        }
     }
 
-    /// Counts pairs of characters as parts of words where the length of a piece is measured. The thresholds of prompts are set for
-    /// scores without it.
+    /// Counts pairs of characters as parts of words where the length of a piece is measured, and repeated pairs less. The thresholds
+    /// of prompts are set for scores without it.
     #[must_use]
     pub fn measuring_pairs_as_parts(self) -> Self {
-        Self { pair_length: PAIR_LENGTH, ..self }
+        Self { pair_length: PAIR_LENGTH, pair_count: PAIR_COUNT, ..self }
     }
 
     /// Returns how many words the query has, counting an identifier as one.
@@ -171,6 +194,35 @@ impl<'q> WeightedWords<'q> {
     pub fn ideal(&self, counts: &[usize]) -> f64 {
         let found = |n: usize| !self.query_words[n].whole || counts.get(n).is_some_and(|&count| count > 0);
         self.sum(|n| if found(n) { self.weights[n] } else { 0.0 })
+    }
+
+    /// Returns which share of the query's weight are names that occur as they were written, 0 to 1: identifiers, paths, versions
+    /// and flags.
+    pub fn share_of_names(&self, counts: &[usize]) -> f64 {
+        let (mut all, mut names) = (0.0, 0.0);
+        for compound in &self.compounds {
+            let occurs = |n: usize| counts.get(n).is_some_and(|&count| count > 0);
+            let name = self.wholes(compound).filter(|&n| occurs(n)).map(|n| self.weights[n]).reduce(f64::max);
+            let parts = compound.iter().filter(|&&n| !self.query_words[n].whole).map(|&n| self.weights[n]);
+            all += name.unwrap_or_else(|| parts.sum());
+            names += name.unwrap_or_default();
+        }
+        if all > 0.0 { names / all } else { 0.0 }
+    }
+
+    /// Scores how often a session has the names of the query: the sum of `counts` over its pieces, by the word's index. Each name
+    /// counts at most its weight.
+    pub fn score_names(&self, counts: &BTreeMap<usize, f64>) -> f64 {
+        let of = |n: usize| {
+            let count = counts.get(&n).copied().unwrap_or_default();
+            self.weights[n] * count / (count + HALF_OF_NAMES)
+        };
+        self.compounds.iter().map(|compound| self.wholes(compound).map(of).fold(0.0, f64::max)).sum()
+    }
+
+    /// Returns the indexes of the wholes of a compound.
+    fn wholes<'c>(&'c self, compound: &'c [usize]) -> impl Iterator<Item = usize> + 'c {
+        compound.iter().copied().filter(|&n| self.query_words[n].whole)
     }
 
     /// Sums `of` over the words. A whole and its parts are the same words, so only the greater of the two counts.
@@ -211,6 +263,7 @@ impl<'q> WeightedWords<'q> {
                     return;
                 }
                 if let Some(&n) = self.exact.get(token.text) {
+                    let weight = if token.class == Class::Pair { self.pair_count * weight } else { weight };
                     counts[n] += weight;
                     let here = self.compound_of[n];
                     if let Some((other, at)) = last
@@ -236,7 +289,9 @@ impl<'q> WeightedWords<'q> {
         let saturated = |count: f64| count * (K1 + 1.0) / (count + saturation);
         let parts: Vec<f64> = counts.iter().zip(&self.weights).map(|(count, weight)| weight * saturated(*count)).collect();
         let adjacent: f64 = pairs.iter().map(|pair| pair.weight * saturated(pair.count)).sum();
-        Score { bm25: self.sum(|n| parts[n]) + ADJACENCY_BONUS * adjacent, parts }
+        let is_name = |n: &usize| self.query_words[*n].whole && counts[*n] > 0.0;
+        let names = (0..counts.len()).filter(is_name).map(|n| (n, counts[n])).collect();
+        Score { bm25: self.sum(|n| parts[n]) + ADJACENCY_BONUS * adjacent, parts, names }
     }
 }
 
@@ -295,6 +350,16 @@ mod tests {
     }
 
     #[test]
+    fn pairs_that_are_repeated_stop_counting_sooner() {
+        let query = query("승인");
+        let words = WeightedWords::new(&query, &[2], 10);
+        let gain =
+            |words: &WeightedWords<'_>| words.score(&content("승인 승인 승인")).bm25 / words.score(&content("승인")).bm25;
+        let plain = gain(&words);
+        assert!(gain(&words.measuring_pairs_as_parts()) < plain);
+    }
+
+    #[test]
     fn what_has_an_identifier_as_it_was_written_comes_before_what_has_its_parts() {
         let query = query("why does src/pay.rs fail");
         let counts: Vec<usize> = query.words().map(|_| 3).collect();
@@ -304,6 +369,22 @@ mod tests {
         assert!(score("pay what src has to rs") > score("nothing here"));
         let long = format!("in src/pay.rs {}", "and so on ".repeat(200));
         assert!(score(&long) > score("pay rs src pay rs src"), "however long the text is");
+    }
+
+    #[test]
+    fn names_are_weighed_apart_from_other_words() {
+        let query = query("why does till_drawer fail at tills/rows.rs");
+        let place = query.words().position(|word| word.whole && word.token.starts_with("till")).unwrap();
+        let counts: Vec<usize> = (0..query.term_count()).map(|n| usize::from(n == place)).collect();
+        let words = WeightedWords::new(&query, &counts, 100);
+        let share = words.share_of_names(&counts);
+        assert!(share > 0.0 && share < 0.5, "{share}");
+        assert!(words.share_of_names(&[]).abs() < f64::EPSILON, "a name that occurs nowhere is its parts");
+        let names = words.score(&content("till_drawer and till drawer, till_drawer")).names;
+        assert_eq!(names, [(place, 2.0)]);
+        let score = |count: f64| words.score_names(&BTreeMap::from([(place, count)]));
+        assert!(score(20.0) > score(2.0) && score(1e9) <= idf(1, 100));
+        assert!(words.score_names(&BTreeMap::new()).abs() < f64::EPSILON);
     }
 
     #[test]

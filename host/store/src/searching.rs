@@ -34,7 +34,7 @@
 //! results.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::thread;
@@ -214,13 +214,14 @@ impl Store {
             let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
             let mut candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
             add_heads(conn, search, probe.as_ref(), &found, &mut candidates)?;
+            add_names(&found.words, &mut candidates);
             Ok::<_, rusqlite::Error>((found, candidates))
         })?;
         let MatchedPieces { by_words, words, .. } = &*found;
         let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
         let mut ranked = Vec::with_capacity(candidates.len());
         let mut heads: HashMap<i64, i64, foldhash::fast::RandomState> = HashMap::default();
-        for (candidate, words) in candidates {
+        for Scored { candidate, words, .. } in candidates {
             has.insert(candidate.id, words);
             heads.extend(candidate.head.map(|head| (candidate.id, head)));
             ranked.push(candidate);
@@ -229,6 +230,8 @@ impl Store {
             now: time(search.now),
             ideal: words.ideal(&by_words.counts),
             words: words.count_concepts(),
+            // The thresholds of prompts are set for scores without it.
+            names: if search.is_unasked { 0.0 } else { words.share_of_names(&by_words.counts) },
             known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
             profile: search.profile,
             is_unasked: search.is_unasked,
@@ -287,15 +290,14 @@ impl Store {
         Ok(MatchedPieces { by_words, words, cosines, pieces })
     }
 
-    /// Returns the candidates for the ranking, each with the words of the query that it contains. A helper does half of
-    /// the work.
+    /// Returns the candidates for the ranking. A helper does half of the work.
     fn candidates<'q: 'e, 'e>(
         &self,
         search: &'e Search<'q>,
         probe: Option<&'e QueryVector>,
         found: &Arc<MatchedPieces<'q>>,
         helper: Option<&SearchHelper<'e>>,
-    ) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
+    ) -> rusqlite::Result<Vec<Scored>> {
         let all = found.pieces.len();
         let mut middle = if helper.is_some() { all / 2 } else { all };
         // Keep the pieces of a memory together.
@@ -314,6 +316,31 @@ impl Store {
             None => self::candidates(&self.conn, search, probe, found, middle..all)?,
         });
         Ok(candidates)
+    }
+}
+
+/// A candidate for the ranking.
+struct Scored {
+    candidate: Candidate<i64>,
+    /// The words of the query that its best piece contains.
+    words: Vec<usize>,
+    /// How often its pieces have each name of the query.
+    names: BTreeMap<usize, f64>,
+}
+
+/// Gives each candidate what the candidates of its session say of the names in the query together.
+fn add_names(words: &WeightedWords<'_>, candidates: &mut [Scored]) {
+    let mut sessions: BTreeMap<String, BTreeMap<usize, f64>> = BTreeMap::new();
+    for Scored { candidate, names, .. } in candidates.iter().filter(|it| !it.names.is_empty()) {
+        let counts = sessions.entry(candidate.session.clone()).or_default();
+        for (name, count) in names {
+            *counts.entry(*name).or_default() += count;
+        }
+    }
+    let scores: BTreeMap<String, f64> =
+        sessions.into_iter().map(|(session, counts)| (session, words.score_names(&counts))).collect();
+    for Scored { candidate, .. } in candidates {
+        candidate.names = scores.get(&candidate.session).copied().unwrap_or_default();
     }
 }
 
@@ -342,14 +369,14 @@ impl WordMatches {
     }
 }
 
-/// Returns the candidates among these pieces, each with the words of the query that it contains.
+/// Returns the candidates among these pieces.
 fn candidates(
     conn: &Connection,
     search: &Search<'_>,
     probe: Option<&QueryVector>,
     found: &MatchedPieces<'_>,
     pieces: Range<usize>,
-) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
+) -> rusqlite::Result<Vec<Scored>> {
     let MatchedPieces { by_words, words, cosines, pieces: all } = found;
     let found = &all[pieces];
     let missing = || found.iter().copied().filter(|piece| !cosines.contains_key(piece));
@@ -382,15 +409,15 @@ fn add_heads(
     search: &Search<'_>,
     probe: Option<&QueryVector>,
     found: &MatchedPieces<'_>,
-    candidates: &mut Vec<(Candidate<i64>, Vec<usize>)>,
+    candidates: &mut Vec<Scored>,
 ) -> rusqlite::Result<()> {
-    let mut known: HashSet<i64> = candidates.iter().map(|(candidate, _)| candidate.id).collect();
+    let mut known: HashSet<i64> = candidates.iter().map(|it| it.candidate.id).collect();
     let most = candidates.len() + MAX_ADDED;
     let mut select = conn.prepare_cached(&select_stored())?;
     let mut at = 0;
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
-        let heads: Vec<i64> = candidates[at].0.preferred().collect();
+        let heads: Vec<i64> = candidates[at].candidate.preferred().collect();
         at += 1;
         for head in heads {
             if candidates.len() >= most || !known.insert(head) {
@@ -602,8 +629,7 @@ impl<'r> Stored<'r> {
     }
 }
 
-/// Scores a memory by those of its pieces that were found and the cosine of the nearest one, and returns the words that
-/// the best piece contains.
+/// Scores a memory by those of its pieces that were found and the cosine of the nearest one.
 fn scored(
     conn: &Connection,
     rowid: i64,
@@ -611,13 +637,17 @@ fn scored(
     found: &[i64],
     words: &WeightedWords<'_>,
     nearest: Option<f64>,
-) -> rusqlite::Result<(Candidate<i64>, Vec<usize>)> {
+) -> rusqlite::Result<Scored> {
     let cut = pieces::split(stored.content);
     let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
     let mut best = Score::default();
+    let mut names: BTreeMap<usize, f64> = BTreeMap::new();
     for piece in found {
         let content = cut.get(pieces::piece_number(*piece)).copied().unwrap_or_default();
         let score = words.score(&PieceText { title: stored.title, content, keywords: &keywords, files: &files });
+        for (name, count) in &score.names {
+            *names.entry(*name).or_default() += count;
+        }
         if score.bm25 >= best.bm25 {
             best = score;
         }
@@ -631,6 +661,7 @@ fn scored(
         session: stored.session.to_owned(),
         kind: stored.kind.to_owned(),
         bm25: best.bm25,
+        names: 0.0,
         cosine: nearest,
         importance: stored.importance,
         // What is pinned does not age.
@@ -642,7 +673,7 @@ fn scored(
         head: stored.superseded_by.map(|next| supersessions::head_of(conn, next)).transpose()?,
         later,
     };
-    Ok((candidate, best.words().collect()))
+    Ok(Scored { candidate, words: best.words().collect(), names })
 }
 
 /// Returns a stored list of words as one text. JSON punctuation separates words as spaces do, so the list must be

@@ -18,7 +18,7 @@ use tests::eval::{Answer, Measures, Set};
 
 /// The profiles of the search that an ablation compares, beside its default: words and vectors alone, the memory system's design, and
 /// the default without one of its steps.
-const PROFILES: [&str; 6] = ["text", "vector", "seed", "without-prior", "without-session", "without-links"];
+const PROFILES: [&str; 7] = ["text", "vector", "seed", "without-prior", "without-session", "without-names", "without-links"];
 
 /// What `transcripts` wants where nothing else is said.
 const LEAST_OF_TRANSCRIPTS: f64 = 0.76;
