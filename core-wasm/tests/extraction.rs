@@ -298,6 +298,24 @@ fn what_was_built_in_the_end_is_not_told_as_rejected() {
 }
 
 #[test]
+fn an_option_that_worked_is_told_in_place_of_the_chosen_one_that_failed() {
+    let question = "The night rule stops `tillctl close`. How shall I go on?";
+    let input = json!({"questions": [{"question": question, "header": "Close", "options": [
+        {"label": "With --later", "description": "wait"}, {"label": "With --force", "description": "at once"}]}]});
+    let mut script = Script::default();
+    script.human("Close the till of the shop.").agent("The night rule stops it.");
+    script.tool("AskUserQuestion", &input, "answered", false, &json!({"answers": {question: "With --later"}}));
+    script.bash("tillctl close --later", "Exit code 1\nthe shop does not allow to wait", true);
+    let told = |script: &Script| {
+        let decision = script.outcome().notes.decisions[0].clone();
+        (decision.what, decision.rejected)
+    };
+    assert_eq!(told(&script), (format!("{question} → With --later"), vec!["With --force".to_owned()]));
+    script.bash("tillctl close --force", "closed", false).agent("The till is closed.");
+    assert_eq!(told(&script), (format!("{question} → With --force"), vec!["With --later".to_owned()]));
+}
+
+#[test]
 fn who_interrupts_a_call_may_mean_the_request() {
     let corrected = |said: &str| {
         let mut script = Script::default();

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::extract::prose;
+use crate::extract::{commands, prose};
 use crate::{scrubbed::Scrubbed, text};
 
 /// Removes terminal escapes, control characters and secrets.
@@ -23,7 +23,8 @@ pub(crate) fn block(text: &str, max: usize) -> String {
 
 /// Returns the cleaned command line in at most `max` bytes, with paths relative to `root`.
 pub(crate) fn command(command: &str, root: &str, max: usize) -> String {
-    text::clip_block(&relative_paths(&Scrubbed::of_command(command), root), max).into_owned()
+    let whole = relative_paths(&Scrubbed::of_command(command), root);
+    text::clip_block(&commands::with_short_documents(&whole, max), max).into_owned()
 }
 
 /// Returns a path with `/` between folders, relative to `root` if it is inside. A file of one of the client's work trees has the

@@ -55,9 +55,10 @@ impl Published {
 
     /// Records a command line, and whether it certainly failed. Returns whether it showed what the continuous integration says.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) -> bool {
-        // A quiet push does not say where to.
         self.is_ci_before_edit &= failed || !command.contains("push");
-        if let Some(branch) = commits::pushed_branch(command, output) {
+        // A quiet push prints nothing.
+        let quiet = || commits::quiet_push(command, output).filter(|_| !failed);
+        if let Some(branch) = commits::pushed_branch(command, output).or_else(quiet) {
             (self.pushed_to, self.is_push_old) = (branch, false);
             (self.is_ci_old, self.is_push_unseen) = (true, true);
         }

@@ -90,6 +90,7 @@ pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
             "restore" | "checkout" if is_git && arguments.iter().any(|word| word.starts_with('-') && *word != "--") => {}
             "restore" | "checkout" if is_git => {
                 let is_all = |name: &str| name == "." && folder.is_empty();
+                let names = if matches!(names.first(), Some(&("HEAD" | "@"))) { &names[1..] } else { &names };
                 // The first name may be that of a branch.
                 if names.first().is_some_and(|name| is_all(name) || inside(name).is_some()) {
                     effects.restores_all |= names.iter().any(|name| is_all(name));

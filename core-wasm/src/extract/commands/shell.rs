@@ -1,5 +1,8 @@
 //! The grammar of a command line, as far as it is needed: segments, words and variables.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::class::folder_outside;
 use crate::text;
 
@@ -79,6 +82,54 @@ pub(crate) fn through_document(command: &str) -> &str {
     let Some(written) = segments(command).into_iter().find(opens) else { return command };
     let end = written.as_ptr().addr() - command.as_ptr().addr() + written.len();
     command.get(..end).unwrap_or(command)
+}
+
+/// How many bytes of a here-document are kept in any case.
+const MIN_DOCUMENT_BYTES: usize = 400;
+
+/// Returns a command line without the last lines of its here-documents, as far as it is longer than `max` bytes: what stands behind a long
+/// message is run as well. It may still be too long.
+pub(crate) fn with_short_documents(command: &str, max: usize) -> Cow<'_, str> {
+    if command.len() <= max {
+        return Cow::Borrowed(command);
+    }
+    let mut excess = command.len() - max;
+    let mut documents = documents(command);
+    documents.sort_by_key(|document| std::cmp::Reverse(document.len()));
+    let mut cuts: Vec<Range<usize>> = Vec::new();
+    for document in documents {
+        let least = document.start + MIN_DOCUMENT_BYTES;
+        let from = document.end.saturating_sub(excess).max(least);
+        // Only whole lines are left out.
+        let breaks = command.as_bytes()[document.start..document.end].iter().enumerate();
+        let mut starts = breaks.filter(|(_, byte)| **byte == b'\n').map(|(at, _)| document.start + at + 1);
+        if let Some(start) = starts.rfind(|start| *start <= from).filter(|start| excess > 0 && *start < document.end) {
+            excess = excess.saturating_sub(document.end - start);
+            cuts.push(start..document.end);
+        }
+    }
+    cuts.sort_by_key(|cut| std::cmp::Reverse(cut.start));
+    let mut short = command.to_owned();
+    cuts.into_iter().for_each(|cut| short.replace_range(cut, ""));
+    Cow::Owned(short)
+}
+
+/// Returns where the lines of the here-documents of a command line stand.
+fn documents(command: &str) -> Vec<Range<usize>> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while let Some(end) = command[at..].find('\n').map(|len| at + len) {
+        let named = command[at..end].match_indices("<<").find_map(|(named, _)| document_word(&command[at + named..end]));
+        let closed = named.and_then(|(word, _)| Some((word.len(), document_end(command, end, word)?)));
+        match closed {
+            Some((word, close)) => {
+                let last = command[..close - word].rfind('\n').map_or(end + 1, |last| last + 1);
+                all.push(end + 1..last.max(end + 1));
+                at = close;
+            }
+            None => at = end + 1,
+        }
+    }
+    all
 }
 
 /// Returns the word that ends the here-document of a redirection, `<<EOF` or `<<-'EOF'`, and the length of the redirection. `None` if there

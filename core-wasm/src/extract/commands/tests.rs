@@ -70,6 +70,18 @@ fn a_here_document_ends_with_its_word() {
 }
 
 #[test]
+fn what_stands_behind_a_long_document_is_kept() {
+    let lines = "The drawer of the till opens.\n".repeat(100);
+    let command = format!("git commit -q -m \"$(cat <<'EOF'\n{lines}EOF\n)\"\ngit push -q origin till");
+    let short = with_short_documents(&command, 1_000);
+    assert!(short.len() <= 1_000 && short.len() > 900, "{}", short.len());
+    assert_eq!(segments(&short).last(), Some(&"git push -q origin till"));
+    assert_eq!(with_short_documents("git push", 100), "git push");
+    let plain = "x".repeat(200);
+    assert_eq!(with_short_documents(&plain, 100), plain, "there is no document");
+}
+
+#[test]
 fn segments_know_quotes_pipes_and_here_documents() {
     assert_eq!(
         segments("cd a && FOO=1 bun test 2>&1 | tail -3; echo 'a && b'"),
@@ -169,6 +181,8 @@ fn files_that_a_command_line_writes_and_removes() {
     let passing = file_effects("cat > a.md <<'EOF'\nx\nEOF\nspell a.md; rm a.md ./till.exe", "");
     assert_eq!((passing.passing, passing.written, passing.removed), (vec!["a.md".to_owned()], Vec::new(), Vec::new()));
     assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md", "").restored, ["src/one.ts", "a.md"]);
+    assert_eq!(file_effects("git checkout HEAD -- src/one.ts", "").restored, ["src/one.ts"]);
+    assert!(file_effects("git checkout topic -- src/one.ts", "").restored.is_empty(), "as it is on another branch");
     assert!(file_effects("git reset --hard", "").restores_all && file_effects("git checkout .", "").restores_all);
     assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md", ""), FileEffects::default());
     assert!(file_effects("git checkout --theirs src/one.ts", "").restored.is_empty(), "one side of a conflict");

@@ -13,7 +13,7 @@ pub(super) use hashes::{hash_of, is_hash, parse_commit_line, replaces_hashes};
 pub(super) use history::{Reset, brought_back, leaves_branch, reset, reverted, rewrites_history};
 pub(super) use made::{Commit, bypasses_hook, commits_from, is_tried, says_clean};
 pub(super) use message::{has_numbered_label, message, quoted, unwrapped};
-pub(super) use publishing::{is_push, pushed_branch, pushed_tags};
+pub(super) use publishing::{is_push, pushed_branch, pushed_tags, quiet_push};
 pub(super) use pull_requests::{
     described_pull_request, draft, leading_number, listed_as_merged, merged_pull_requests, pull_request, pull_request_title,
     renamed_pull_request, squashed_pull_requests,

@@ -13,8 +13,29 @@ pub(in crate::extract) fn pushed_branch(command: &str, output: &str) -> Option<S
             || line.starts_with("+ ")
             || line.split_once("..").is_some_and(|(hash, _)| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
     };
-    let line = output.lines().map(str::trim).filter(is_report).rfind(|line| line.contains(" -> "))?;
-    line.split_once(" -> ")?.1.split_whitespace().next().map(str::to_owned)
+    let reports = output.lines().map(str::trim).filter(is_report).rev();
+    let mut targets = reports.filter_map(|line| line.split_once(" -> ")?.1.split_whitespace().next());
+    // Notes and other references are no branch.
+    targets.find(|target| !is_beside_branches(target)).map(str::to_owned)
+}
+
+/// Returns the remote branch that a push names of which git printed nothing. Empty if it names none.
+pub(in crate::extract) fn quiet_push(command: &str, output: &str) -> Option<String> {
+    const REPORTS: [&str; 5] = ["Everything up-to-date", " -> ", "[rejected]", "error:", "fatal:"];
+    if !command.contains("push") || text::contains_any(output, &REPORTS) {
+        return None;
+    }
+    let push = commands::segments(command).into_iter().rfind(|segment| is_push(segment))?;
+    let call = commands::git_calls_anywhere(push).into_iter().rfind(|call| call.subcommand == "push")?;
+    let named = call.arguments.iter().filter(|word| !word.starts_with('-')).nth(1);
+    let branch = named.map(|word| word.rsplit(':').next().unwrap_or(word).trim_start_matches('+'));
+    let branch = branch.map(|branch| branch.strip_prefix("refs/heads/").unwrap_or(branch));
+    Some(branch.filter(|branch| *branch != "HEAD" && !branch.contains('$')).unwrap_or_default().to_owned())
+}
+
+/// Returns whether a reference is neither a branch nor a short name: `refs/notes/commits`.
+fn is_beside_branches(reference: &str) -> bool {
+    reference.strip_prefix("refs/").is_some_and(|rest| !rest.starts_with("heads/"))
 }
 
 /// Returns the tags that a command line pushed, as git reports them, each with whether it is there now. Others were deleted.
@@ -31,8 +52,8 @@ pub(in crate::extract) fn pushed_tags<'a>(command: &str, output: &'a str) -> imp
     tags.filter(|(tag, _)| !tag.is_empty() && !tag.contains(char::is_whitespace))
 }
 
-/// Returns whether a command of a line pushes. Words of the shell may stand before it, and another subcommand may have a message that speaks
-/// of pushing.
+/// Returns whether a command of a line pushes a branch. Words of the shell may stand before it, and another subcommand may have a message that
+/// speaks of pushing.
 pub(in crate::extract) fn is_push(segment: &str) -> bool {
     if let Some(script) = script_of_shell(segment) {
         return commands::segments(script).iter().any(|segment| calls_push(segment));
@@ -44,7 +65,16 @@ fn calls_push(segment: &str) -> bool {
     let is_start = |at: &usize| segment[..*at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
     let start = segment.match_indices("git ").map(|(at, _)| at).find(is_start);
     let call = start.and_then(|at| commands::git_calls_anywhere(&segment[at..]).into_iter().next());
-    call.is_some_and(|call| call.subcommand.trim_end_matches(')') == "push")
+    call.is_some_and(|call| call.subcommand.trim_end_matches(')') == "push" && pushes_branch(&call.arguments))
+}
+
+/// Returns whether a push with these words pushes a branch, and not only notes or tags, nor nothing because it deletes one.
+fn pushes_branch(words: &[String]) -> bool {
+    let is_none = words.iter().any(|word| matches!(word.as_str(), "--delete" | "-d" | "--dry-run" | "-n"));
+    let mut named = words.iter().filter(|word| !word.starts_with('-')).skip(1).peekable();
+    let is_branch = |word: &String| !is_beside_branches(word.trim_start_matches('+')) && !word.starts_with(':');
+    let is_any = if named.peek().is_none() { !words.iter().any(|word| word == "--tags") } else { named.any(is_branch) };
+    is_any && !is_none
 }
 
 /// Returns what a shell is told to run: `sh -c "git push"`.
@@ -81,12 +111,31 @@ mod tests {
             pushed_branch("git commit -m \"$(cat <<'E'\nx\nE\n)\" && git push -u origin cart", first).unwrap(),
             "cart"
         );
+        let notes = "To github.com:o/shop.git\n   1a2b3c4..5d6e7f8  refs/notes/till -> refs/notes/till\n";
+        assert_eq!(pushed_branch("git push origin refs/notes/till", notes), None);
         assert_eq!(pushed_branch("git push", "Everything up-to-date"), None);
         assert_eq!(pushed_branch("git log", output), None);
     }
+
+    #[test]
+    fn a_quiet_push_names_its_branch() {
+        assert_eq!(quiet_push("git add . && git push -q origin cart", "").unwrap(), "cart");
+        assert_eq!(quiet_push("git push -q origin till:cart", "done").unwrap(), "cart");
+        assert_eq!(quiet_push("git push -q", "").unwrap(), "");
+        for none in ["git push origin refs/notes/till", "git log", "git push --dry-run"] {
+            assert_eq!(quiet_push(none, ""), None, "{none}");
+        }
+        assert_eq!(quiet_push("git push origin cart", "Everything up-to-date"), None);
+    }
+
     #[test]
     fn a_push_is_no_word_of_pushing() {
         for other in ["sh -c 'git add . && git commit -m x'", "git log -S 'git push'"] {
+            assert!(!is_push(other), "{other}");
+        }
+        for other in
+            ["git push origin refs/notes/till", "git push origin --delete cart", "git push origin :cart", "git push --tags"]
+        {
             assert!(!is_push(other), "{other}");
         }
         for push in ["bash -lc \"git add . && git push\"", "sh -c 'git push origin main'", "git push)"] {

@@ -154,6 +154,8 @@ impl Failures {
         };
         known.times += 1;
         known.turn = turn;
+        // What the user chose did not help.
+        known.steps.retain(|step| !step.starts_with('"'));
         push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
         // The first failure is the one to explain. A different error in the code being worked on is a newer state
         // of it.
@@ -391,6 +393,14 @@ impl Failures {
         let extra = self.reworded.len().saturating_sub(MAX_REWORDED);
         self.reworded.drain(..extra);
         fixes
+    }
+
+    /// Returns whether a command of the same purpose failed with that option, and did not pass since then.
+    pub(super) fn has_failed_with(&self, command: &str, option: &str) -> bool {
+        let has_option = |line: &str| line.split(|c: char| c.is_whitespace() || c == '`').any(|word| word == option);
+        let is_same = |known: &&Failure| known.subject == Subject::Command && commands::same_purpose(&known.what, command);
+        let mut same = self.open.iter().filter(is_same);
+        same.any(|known| has_option(&known.what) || known.tried.iter().any(|tried| has_option(tried)))
     }
 
     /// Returns whether a check or a commit is failing.

@@ -287,6 +287,18 @@ fn another_error_without_an_edit_means_that_the_first_was_mended() {
 }
 
 #[test]
+fn what_the_user_chose_is_no_cure_if_it_fails_as_well() {
+    let mut failures = Failures::default();
+    fail(&mut failures, "shopctl close", "You must wait for the night");
+    failures.step("\"With --later\"");
+    assert_eq!(fail(&mut failures, "shopctl close --later", "The shop does not allow to wait"), None);
+    assert!(failures.has_failed_with("shopctl close --force", "--later"));
+    assert!(!failures.has_failed_with("shopctl close --force", "--force"));
+    let cures = failures.command_passed("shopctl close --force", english());
+    assert!(cures.iter().all(|cure| !cure.content.contains("With --later")), "{cures:?}");
+}
+
+#[test]
 fn a_repository_that_moved_is_told_with_its_new_address() {
     let told = |output: &str| {
         let mut failures = Failures::default();

@@ -5,6 +5,7 @@
 
 mod amendment;
 mod answers;
+mod awaited;
 mod barred;
 mod brief;
 mod choice;
@@ -341,9 +342,16 @@ impl Results {
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn told(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
-        let overtaken =
-            [self.taken_back(), self.other_causes(), self.superseded(), self.refuted(), self.handled(), self.picked()]
-                .concat();
+        let overtaken = [
+            self.taken_back(),
+            self.other_causes(),
+            self.superseded(),
+            self.refuted(),
+            self.handled(),
+            self.picked(),
+            self.awaited(),
+        ]
+        .concat();
         let holds = |&(turn, number): &Place| {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))

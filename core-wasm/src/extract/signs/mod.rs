@@ -9,6 +9,7 @@ mod problems;
 mod proposals;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod way;
 
 pub(super) use commits::{is_about_committing, is_about_pushing, is_failed_commit, only_reports_commit};
@@ -32,6 +33,7 @@ pub(super) use proposals::{
     RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside, lists_options,
     makes_proposal, offers_options, proposes,
 };
+pub(super) use waiting::says_agent_waits;
 pub(crate) use way::is_open_state;
 pub(super) use way::{
     is_fragment, is_guess, is_on_the_way, is_one_off, is_open_row, is_place_of_change, is_praise, is_state_before,

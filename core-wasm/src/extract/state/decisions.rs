@@ -193,6 +193,28 @@ impl State {
         });
     }
 
+    /// Puts an option that worked in the place of the one that the user chose and that failed: "--later" failed, "--now" passed. `command`
+    /// is what passed.
+    pub(super) fn option_worked(&mut self, command: &str) {
+        let (failures, labels) = (&self.failures, self.labels());
+        self.memories.change(|memory| {
+            let Some((asked, chosen)) = memory.title.rsplit_once(" → ").filter(|_| memory.key.starts_with("question:"))
+            else {
+                return;
+            };
+            let has_failed = |flag: &str| !has_flag(command, flag) && failures.has_failed_with(command, flag);
+            if flags(chosen).next().is_none() || !flags(chosen).all(has_failed) {
+                return;
+            }
+            let worked = memory.rejected.iter().find(|option| flags(option).any(|flag| has_flag(command, flag)));
+            let Some(worked) = worked else { return };
+            let (title, failed) = (format!("{asked} → {worked}"), chosen.to_owned());
+            memory.content = decision_text(&title, "", std::slice::from_ref(&failed), labels);
+            (memory.title, memory.why, memory.rejected) = (title, String::new(), vec![failed]);
+            memory.said_by = SaidBy::Agent;
+        });
+    }
+
     /// Puts what a prompt chooses in the place of the decision that rejected it, if there is one.
     fn take_rejected_option(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let (words, names) = (text::features(prompt), statement::names(prompt));
@@ -250,4 +272,15 @@ pub(super) fn decision_text(what: &str, why: &str, rejected: &[String], labels: 
 /// Returns what was chosen, of the title of a decision: what stands behind its question.
 fn chosen_in(title: &str) -> &str {
     title.rsplit(" → ").next().unwrap_or_default()
+}
+
+/// Returns the options of a command that a text names: "--now".
+fn flags(said: &str) -> impl Iterator<Item = &str> {
+    let words = said.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '(' | ')' | ',' | ':'));
+    words.filter(|word| word.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase())))
+}
+
+/// Returns whether a command line passes an option.
+fn has_flag(command: &str, flag: &str) -> bool {
+    command.split_whitespace().any(|word| word == flag)
 }

@@ -181,6 +181,9 @@ impl State {
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
             }
         }
+        if failed {
+            self.removed_before_look(tool_use, output, settled);
+        }
         self.checks_reported(command, output, failed, counts.is_some());
         if !failed {
             self.commits_dropped(command, output);
@@ -200,6 +203,7 @@ impl State {
         self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
         if !failed {
+            self.option_worked(command);
             let known = self.references.filed().count();
             self.references.command_ran(command, output, self.turns);
             self.issues_filed_since(known);
@@ -217,6 +221,17 @@ impl State {
             for memory in self.failures.checks_committed(command, labels) {
                 self.record_fix(memory, settled);
             }
+        }
+    }
+
+    /// Takes what a command line removed before it looked for that and found nothing: that it fails says that the removal passed.
+    fn removed_before_look(&mut self, tool_use: &ToolUse, output: &str, settled: &mut Vec<Draft>) {
+        let looked = || commands::segments(&tool_use.what).last().is_some_and(|last| last.starts_with("ls "));
+        let before = commands::before_last(&tool_use.what).filter(|_| output.contains("No such file") && looked());
+        if let Some(before) = before {
+            let mut removal = tool_use.clone();
+            before.clone_into(&mut removal.what);
+            self.files_changed_by(&removal, settled);
         }
     }
 

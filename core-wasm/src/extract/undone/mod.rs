@@ -408,7 +408,8 @@ impl Undone {
                 format!("{}: {}", labels.not_committed, named(&changed))
             }
             (false, false) => labels.not_committed.to_owned(),
-            (false, true) if is_all => labels.changed_after_commit.to_owned(),
+            (false, true) if is_all && committed.is_empty() => labels.changed_after_commit.to_owned(),
+            (false, true) if is_all => format!("{committed}; {}", labels.changed_after_commit),
             (false, true) => {
                 let separator = if committed.is_empty() { "" } else { "; " };
                 format!("{committed}{separator}{}: {}", labels.not_committed, named(&changed))

@@ -34,6 +34,10 @@ fn changes_are_committed_and_pushed() {
     assert_eq!(state(&undone), "changed after the last commit, not committed");
     undone.found_clean();
     assert_eq!(state(&undone), "");
+    undone.committed(false);
+    undone.command_passed("git push origin refs/notes/till");
+    undone.file_changed("a.ts");
+    assert_eq!(state(&undone), "committed, not pushed; changed after the last commit, not committed");
 }
 
 #[test]
