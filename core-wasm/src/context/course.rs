@@ -8,6 +8,7 @@ use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
+use crate::extract::{ordered_in, states_fact};
 use crate::text;
 
 /// How much room results get beside each other. The latest work before the end often says more than the end. What was only found or said
@@ -186,16 +187,20 @@ impl<'n> Results<'n> {
         is_found && step.asked.as_deref().is_some_and(str::is_empty)
     }
 
-    /// Leaves out what there is no room for: the oldest steps but the first, those without work before others.
+    /// Leaves out what there is no room for: the oldest steps but the first, first those of which the user only told something, then the
+    /// others without work.
     fn drop_oldest(&self, steps: &mut Vec<Step>, max_steps: usize, chars: usize) {
         let mut least: Vec<usize> = steps.iter().map(|step| Room::least(&self.share(step, None))).collect();
         let mut needed: usize = least.iter().sum();
         while steps.len() > max_steps + 1 || needed > chars {
             let may_go = |step: &Step| step.asked.is_some() && step.gave != Gave::End;
             let latest = steps.len().saturating_sub(MIN_STEPS);
-            let mut old = steps[..latest].iter();
-            let idle = old.position(|step| may_go(step) && !self.is_work(step.gave) && step.record.is_none());
-            let Some(at) = idle.or_else(|| steps[..latest].iter().position(may_go)) else { break };
+            let old = &steps[..latest];
+            let is_idle = |step: &Step| may_go(step) && !self.is_work(step.gave) && step.record.is_none();
+            let tells = |step: &Step| step.then.is_none() && step.asked.as_deref().is_some_and(states_fact);
+            let chatter = old.iter().position(|step| is_idle(step) && tells(step));
+            let idle = chatter.or_else(|| old.iter().position(is_idle));
+            let Some(at) = idle.or_else(|| old.iter().position(may_go)) else { break };
             steps.remove(at);
             needed -= least.remove(at);
         }
@@ -291,7 +296,7 @@ impl<'n> Course<'n> {
             None => format!("{}{}", request.text(), step.then()),
             Some(asked) => format!("Asked: {asked}"),
         };
-        let brief = if asked.is_some() { line::brief(&begin, self.room.for_asked(at)) } else { begin.clone() };
+        let brief = if asked.is_some() { brief_request(&begin, self.room.for_asked(at)) } else { begin.clone() };
         let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
         let entry = Entry::end_line("Asked", without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
@@ -320,6 +325,16 @@ impl<'n> Course<'n> {
             () => "Found",
         }
     }
+}
+
+/// Shortens a line that tells a request to `max` characters: to the sentences that order something, if they take the larger part of the
+/// room and the beginning orders nothing, or else to its beginning.
+pub(super) fn brief_request(line: &str, max: usize) -> String {
+    let (label, asked) = line.split_once(": ").unwrap_or(("", line));
+    let room = max.saturating_sub(label.chars().count() + 2);
+    let is_long = asked.chars().count() > room;
+    let ordered = ordered_in(asked, room).filter(|ordered| is_long && ordered.chars().count() * 2 >= room);
+    ordered.map_or_else(|| line::brief(line, max), |ordered| format!("{label}: {ordered}"))
 }
 
 /// Returns whether a result quotes the request before it that an earlier step tells.

@@ -1,6 +1,7 @@
 //! Divides the room of a page among the requests of a session and their results.
 
-/// The shortest that a request and a result are cut to, in characters.
+/// The shortest that a request and a result are cut to, in characters. Less of a request is no order.
+const MIN_ASKED_CHARS: usize = 150;
 const MIN_CHARS: usize = 100;
 /// The weight of a request. A result of work has the weight 1.
 const ASKED_WEIGHT: f32 = 0.8;
@@ -40,15 +41,15 @@ impl Room {
 
     fn with_length(length: usize, shares: &[Share]) -> Self {
         let count = shares.len().max(2);
-        let max = |at: usize, weight: f32| max_chars(length, weight * recency(at, count));
-        let asked = (0..shares.len()).map(|at| max(at, ASKED_WEIGHT)).collect();
-        let said = shares.iter().enumerate().map(|(at, share)| max(at, share.weight)).collect();
+        let max = |at: usize, weight: f32, min: usize| max_chars(length, weight * recency(at, count)).max(min);
+        let asked = (0..shares.len()).map(|at| max(at, ASKED_WEIGHT, MIN_ASKED_CHARS)).collect();
+        let said = shares.iter().enumerate().map(|(at, share)| max(at, share.weight, MIN_CHARS)).collect();
         Self { asked, said }
     }
 
     /// Returns how many characters a step takes at least.
     pub(super) fn least(share: &Share) -> usize {
-        share.around + share.asked.min(MIN_CHARS) + share.said.min(MIN_CHARS)
+        share.around + share.asked.min(MIN_ASKED_CHARS) + share.said.min(MIN_CHARS)
     }
 
     fn used(&self, shares: &[Share]) -> usize {
@@ -80,7 +81,7 @@ fn recency(at: usize, count: usize) -> f32 {
     reason = "a page has few characters"
 )]
 fn max_chars(length: usize, weight: f32) -> usize {
-    ((length as f32 * weight) as usize).max(MIN_CHARS)
+    (length as f32 * weight) as usize
 }
 
 #[cfg(test)]
@@ -108,7 +109,7 @@ mod tests {
     #[test]
     fn no_step_is_cut_to_nothing() {
         let room = Room::divide(100, (0..40).map(|_| share(300, 300)));
-        assert!((0..40).all(|at| room.for_asked(at) == MIN_CHARS && room.for_result(at) == MIN_CHARS));
+        assert!((0..40).all(|at| room.for_asked(at) == MIN_ASKED_CHARS && room.for_result(at) == MIN_CHARS));
         Room::divide(100, std::iter::empty());
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum UserText<'a> {
     },
     /// What another agent of the team wrote.
     Teammate(String),
+    /// What another session wrote, which the client announces.
+    Peer(String),
     /// The user interrupted the agent.
     Interrupted,
     /// Text from the client, a hook, another agent, or Throughline itself.
@@ -125,7 +127,7 @@ const ATTACHED_FILE: &str = "<context ref=\"file:";
 
 /// Classifies a user text by its author.
 pub(crate) fn classify(text: &str) -> UserText<'_> {
-    let text = remove_client_elements(text);
+    let text = without_attached_names(text, remove_client_elements(text));
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.contains(INJECTED_HEADING) {
         return UserText::Machine;
@@ -140,7 +142,11 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
         return parse_shell(trimmed);
     }
     if trimmed.starts_with(TEAMMATE) {
-        return parse_teammate(trimmed);
+        return parse_teammate(trimmed).map_or(UserText::Machine, UserText::Teammate);
+    }
+    let said = without_announcement(trimmed);
+    if said.starts_with(TEAMMATE) {
+        return UserText::Peer(said.to_owned());
     }
     if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
         return UserText::Machine;
@@ -163,10 +169,19 @@ fn parse_command(text: &str) -> UserText<'static> {
     UserText::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
 }
 
-fn parse_teammate(text: &str) -> UserText<'static> {
-    let said = text.split_once('>').map_or("", |(_, rest)| rest.split("</teammate-message>").next().unwrap_or(rest)).trim();
+/// Returns a text without the line with which the client announces what another agent wrote: "Another session sent a message:".
+fn without_announcement(text: &str) -> &str {
+    text.split_once('\n').filter(|(line, _)| line.trim_end().ends_with(':')).map_or(text, |(_, rest)| rest.trim_start())
+}
+
+/// Returns the first message of another agent that says something.
+fn parse_teammate(text: &str) -> Option<String> {
+    let mut messages = text.split(TEAMMATE).skip(1).filter_map(|message| {
+        let (_, said) = message.split_once('>')?;
+        Some(said.split("</teammate-message>").next().unwrap_or(said).trim())
+    });
     // Agents tell each other in JSON that they are idle or end.
-    if said.is_empty() || said.starts_with('{') { UserText::Machine } else { UserText::Teammate(said.to_owned()) }
+    messages.find(|said| !said.is_empty() && !said.starts_with('{')).map(str::to_owned)
 }
 
 fn parse_shell(text: &str) -> UserText<'static> {
@@ -200,6 +215,16 @@ fn remove_client_elements(text: &str) -> Cow<'_, str> {
         }
     }
     text
+}
+
+/// Returns a text without the names of the files that an element of the client lists as attached, which stand behind what the user typed.
+/// `all` is the text with its elements, `text` the one without them. A text that has nothing else keeps them.
+fn without_attached_names<'a>(all: &str, text: Cow<'a, str>) -> Cow<'a, str> {
+    let Some(listed) = element(all, "system_instruction").filter(|listed| listed.contains("attached")) else { return text };
+    let size = |line: &str| line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")).map(|(path, _)| path.to_owned());
+    let paths = listed.lines().filter_map(|line| size(line.trim().strip_prefix("- ")?)).filter(|path| path.contains('/'));
+    let own = paths.fold(text.to_string(), |own, path| own.replace(&path, ""));
+    if own.trim().is_empty() || own.len() == text.len() { text } else { Cow::Owned(own) }
 }
 
 /// Removes the files that an editor attaches: each begins on a line of its own and is closed. What stands between two counts as quoted.
@@ -342,6 +367,15 @@ mod tests {
     }
 
     #[test]
+    fn the_names_of_attached_files_are_not_the_humans_words() {
+        let list = "<system_instruction>\nThe user has attached these files.\n- .in/a/slip of the till.log (3 KB)\n- .in/b/c.md (1 B)\n</system_instruction>";
+        let text = format!("{list}\n\nMend the slip. .in/a/slip of the till.log .in/b/c.md");
+        assert_eq!(classify(&text), UserText::Human(Cow::Owned("Mend the slip.".to_owned())));
+        let bare = ".in/a/slip of the till.log .in/b/c.md";
+        assert_eq!(classify(&format!("{list}\n\n{bare}")), UserText::Human(Cow::Owned(bare.to_owned())));
+    }
+
+    #[test]
     fn a_file_that_an_element_quotes_cannot_close_it() {
         let quoted =
             "<system-reminder>\nRead: a\n</system-reminder>\nFrom now on never test\n<system-reminder>b</system-reminder>";
@@ -369,6 +403,9 @@ mod tests {
         }
         let teammate = "<teammate-message teammate_id=\"a\" color=\"red\">\nhi\n</teammate-message>";
         assert_eq!(classify(teammate), UserText::Teammate("hi".into()));
+        let idle = "<teammate-message teammate_id=\"b\">\n{\"type\": \"idle\"}\n</teammate-message>";
+        assert_eq!(classify(&format!("{idle}\n\n{teammate}")), UserText::Teammate("hi".into()));
+        assert_eq!(classify(&format!("Another session sent a message:\n{idle}")), UserText::Peer(idle.into()));
         assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interrupted);
     }
 

@@ -110,8 +110,9 @@ pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
     let shown = if points && let Some(file) = diff_file(prompt) {
         file
     } else if (points || is_trouble)
-        && let Some(error) =
-            error_line(prompt).or_else(|| failures::pasted_error(prompt).filter(|it| !failures::is_of_runner(it)))
+        && let Some(error) = error_line(prompt)
+            .or_else(|| failures::pasted_error(prompt).filter(|it| !failures::is_of_runner(it)))
+            .or_else(|| error_in_data(prompt))
     {
         text::clip(&error, MAX_CHARS).into_owned()
     } else if points && (!lower.is_ascii() || text::contains_any_words(&lower, PRONOUNS)) {
@@ -148,6 +149,16 @@ fn error_line(prompt: &str) -> Option<String> {
     let after = LEADS.iter().fold(line, |line, lead| line.strip_prefix(lead).unwrap_or(line));
     let after = ["failed: ", "stderr: "].iter().find_map(|lead| after.split_once(lead)).map_or(after, |(_, rest)| rest);
     Some(after.to_owned())
+}
+
+/// Returns what the data that a prompt shows tell of an error: `"message": "no key"`.
+fn error_in_data(prompt: &str) -> Option<String> {
+    let field = |line: &str, name: &str| {
+        let value = line.trim().strip_prefix(name)?.trim_start().strip_prefix(':')?.trim().trim_end_matches(',');
+        Some(value.strip_prefix('"')?.strip_suffix('"')?.to_owned())
+    };
+    let values = prompt.lines().filter_map(|line| ["\"message\"", "\"error\""].iter().find_map(|name| field(line, name)));
+    values.into_iter().find(|value| value.contains(' '))
 }
 
 /// Returns the first lines of the code that a prompt shows.

@@ -11,7 +11,7 @@ use super::pasted::own_words;
 use super::pasted::quoted;
 use super::plan::plan;
 use super::request::{is_slash_command, own_words_below};
-use super::rule::is_rule;
+use super::rule::{announces_rule, is_rule};
 use super::ruling::settles_anew;
 use super::undecided::asks_for_ideas;
 use crate::text;
@@ -30,6 +30,9 @@ pub(in crate::extract) struct Directives {
     pub quoted: String,
 }
 
+/// The maximum number of rules of a prompt, and the maximum length of one, in characters.
+const MAX_RULES: usize = 3;
+const MAX_RULE_CHARS: usize = 300;
 /// The length to which the sentences after a correction are added to it, in characters.
 const MAX_CORRECTION_CHARS: usize = 290;
 /// The length from which a sentence before a correction says something, in characters.
@@ -59,7 +62,7 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
             *sentence = said.to_owned();
         }
     }
-    let rules: Vec<String> = sentences
+    let mut rules: Vec<String> = sentences
         .iter()
         .enumerate()
         .flat_map(|(at, sentence)| text::typed_sentences(sentence).into_iter().map(move |part| (at, part)))
@@ -74,10 +77,17 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
                 gives_reason(part) && !before.ends_with(['?', '？']) && before.chars().count() <= MAX_BEFORE_CHARS
             });
             let rule = before.map_or_else(|| part.to_owned(), |before| format!("{before} {part}"));
-            text::clip(&rule, 300).into_owned()
+            let is_announced = announces_rule(&part.to_lowercase());
+            let rule = if is_announced { with_next(&sentences[at], &sentences[at + 1..]) } else { rule };
+            text::clip(&rule, MAX_RULE_CHARS).into_owned()
         })
-        .take(3)
-        .collect();
+        .fold(Vec::new(), |mut all: Vec<String>, rule| {
+            if !all.iter().any(|known| known.contains(&rule)) {
+                all.push(rule);
+            }
+            all
+        });
+    rules.truncate(MAX_RULES);
     let correction = sentences
         .iter()
         .position(|sentence| after_work && is_correction(sentence) && !settles_anew(sentence))
@@ -96,6 +106,18 @@ pub(in crate::extract) fn typed(prompt: &str) -> &str {
     } else {
         prompt
     }
+}
+
+/// Adds to a rule that was announced the sentences behind it, as many as fit: they say the rest of it.
+fn with_next(rule: &str, next: &[String]) -> String {
+    let mut all = rule.to_owned();
+    for sentence in next {
+        if all.chars().count() + 1 + sentence.chars().count() > MAX_RULE_CHARS || sentence.ends_with(['?', '？']) {
+            break;
+        }
+        all = format!("{all} {sentence}");
+    }
+    all
 }
 
 /// Returns whether a sentence says in so many words that what was made or said is wrong.
@@ -139,6 +161,13 @@ mod tests {
         let said = "that part is not correct, we always round with the script of the till";
         let word = directives(said, true);
         assert!(word.rules.is_empty() && word.correction.as_deref() == Some(said), "{word:?}");
+    }
+
+    #[test]
+    fn what_follows_an_announced_rule_belongs_to_it() {
+        let said = "we need a key. Standing order: never lend the key of the till. and the bell stays off. New slips are always preferred.";
+        let rule = "Standing order: never lend the key of the till. and the bell stays off. New slips are always preferred.";
+        assert_eq!(directives(said, false).rules, [rule]);
     }
 
     #[test]

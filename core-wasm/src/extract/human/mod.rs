@@ -3,6 +3,7 @@
 mod antecedent;
 mod asked_behind;
 mod choice;
+mod chosen_name;
 mod consent;
 mod correction;
 mod directives;
@@ -17,6 +18,7 @@ mod refusal;
 mod request;
 mod rule;
 mod ruling;
+mod shown;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,7 @@ pub(super) use choice::{
     declares_choice, has_pointer, needs_context, points_back, rule_needs_context, settled_in_passing, stands_alone,
     steering, stops_what_was_proposed, takes_option,
 };
+pub(super) use chosen_name::{chosen_name, wants_none};
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, only_records, picks_of, said_merged,
     speaks_of_all, speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
@@ -42,12 +45,14 @@ pub(super) use objection::objection;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, title};
 pub(super) use refusal::{proposed_instead, replacement, wishes};
+pub(crate) use request::states_fact;
 pub(super) use request::{
     asks_ability, asks_cause, is_demand, is_order, is_slash_command, only_asks, request_summary, sets_value,
-    speaks_of_own_commit, speaks_of_pushed_work, states_fact, task,
+    speaks_of_own_commit, speaks_of_pushed_work, task,
 };
 pub(super) use rule::{is_rule, keeps_record, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use undecided::{only_wants_to_see, wonders};
+pub(crate) use whole_request::ordered_in;
 pub(super) use whole_request::whole_request;
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

@@ -155,7 +155,13 @@ fn said_before_brief(line: &str) -> Option<&str> {
 pub(in crate::extract) fn is_output(line: &str) -> bool {
     // The error that a request points to stands in parentheses behind it.
     let line = line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")).map_or(line, |(own, _)| own);
-    is_terminal(line) || is_log_line(line) || looks_pasted(line)
+    is_terminal(line) || is_log_line(line) || looks_pasted(line) || names_attachments(line)
+}
+
+/// Returns whether a line is nothing but the paths of attached files.
+fn names_attachments(line: &str) -> bool {
+    let is_path = |word: &str| word.contains("/attachments/") && word.contains('.');
+    !line.is_empty() && line.split_whitespace().all(is_path)
 }
 
 /// Returns whether words that are told as the user's were typed, as far as can be said: one line without a quotation, markup, code, an

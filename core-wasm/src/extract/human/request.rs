@@ -9,6 +9,7 @@ use super::pasted::looks_pasted;
 use super::pasted::strip_mentions;
 use super::plan::{heading, plan, plan_title};
 use super::rule::is_rule;
+use super::shown::without_shown;
 use super::terminal::without_terminal;
 use super::wrapped::unwrapped;
 use crate::extract::labels::Labels;
@@ -38,6 +39,11 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
             return request_summary(said, max, labels);
         }
     }
+    let own = without_shown(prompt);
+    if own.len() < prompt.len() {
+        let said = request_summary(&own, max, labels);
+        return with_antecedent(said, prompt, max);
+    }
     if let Some(said) = own_words_below(prompt) {
         return request_summary(said, max, labels);
     }
@@ -57,6 +63,11 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     if names_plan(&said) {
         return labels.plan.replace("{}", &said);
     }
+    with_antecedent(said, prompt, max)
+}
+
+/// Adds what a request points to and the prompt shows, if there is room for it.
+fn with_antecedent(said: String, prompt: &str, max: usize) -> String {
     match antecedent(&said, prompt) {
         Some(shown) if said.chars().count() + shown.chars().count() + 3 <= max => format!("{said} ({shown})"),
         _ => said,
@@ -111,7 +122,9 @@ fn own_request(prompt: &str, max: usize) -> String {
     let lines = prompt.lines().filter(|line| !is_banner(line)).map(|line| line.trim_end_matches(['\\', ' ']));
     let prompt = without_quotation(&lines.collect::<Vec<_>>());
     let all: Vec<String> = text::sentences(&prompt).iter().map(|sentence| strip_mentions(sentence)).collect();
-    let is_pasted = |sentence: &str| looks_pasted(sentence) || sentence.trim_end_matches([' ', '\\']).ends_with(['{', ';']);
+    let is_pasted = |sentence: &str| {
+        (looks_pasted(sentence) && !is_long_wish(sentence)) || sentence.trim_end_matches([' ', '\\']).ends_with(['{', ';'])
+    };
     // A line that leads to pasted text says nothing without it.
     let leads_to_paste = |at: usize| {
         let next = all.get(at + 1).map_or("", |next| next.trim_end_matches([' ', '\\']));
@@ -159,6 +172,15 @@ fn own_request(prompt: &str, max: usize) -> String {
     // What a colon led to may be a picture or code.
     let said = said.trim_end_matches([':', '：', ' ', '\\']);
     text::clip(said, max).into_owned()
+}
+
+/// Returns whether a sentence looks pasted only because somebody who types without full stops asks for much in it.
+fn is_long_wish(sentence: &str) -> bool {
+    const BEGINNING: usize = 400;
+    const ASKS: [&str; 5] = ["please", "pls", "can you", "could you", "i want"];
+    sentence.chars().count() > BEGINNING
+        && !looks_pasted(&text::clip(sentence, BEGINNING))
+        && text::contains_any_words(&sentence.to_lowercase(), &ASKS)
 }
 
 /// Returns whether a sentence of a request says what is wanted in the place of something: "we want to instead keep the slips in a folder".
@@ -378,7 +400,7 @@ pub(in crate::extract) fn only_asks(request: &str) -> bool {
 }
 
 /// Returns whether a prompt only tells how something is, and orders nothing: "You are on the branch already".
-pub(in crate::extract) fn states_fact(prompt: &str) -> bool {
+pub(crate) fn states_fact(prompt: &str) -> bool {
     const SUBJECTS: [&str; 16] = [
         "i'm", "i am", "i've", "i have", "it", "it's", "you", "you're", "there", "this", "that", "that's", "the", "my",
         "we're", "all",

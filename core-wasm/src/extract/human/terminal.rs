@@ -85,7 +85,7 @@ fn command_of(line: &str) -> Option<&str> {
 }
 
 /// Returns whether somebody speaks in a paragraph to somebody, as no program does.
-fn speaks(paragraph: &str) -> bool {
+pub(super) fn speaks(paragraph: &str) -> bool {
     const MIN_ORDER_WORDS: usize = 3;
     const ORDERS: [&str; 8] = ["fix", "find out", "investigate", "look into", "debug", "explain", "write", "test"];
     const WORDS: [&str; 14] = [

@@ -937,3 +937,12 @@ fn a_plan_says_what_it_leaves_alone() {
         plan_limits("# Slips\n\n### What NOT to add\n\n- Names of the tills, which nobody reads\n\n## Steps\n\nFold it.");
     assert!(listed.is_some_and(|limits| limits.contains("Names of the tills") && !limits.contains("Fold")));
 }
+
+#[test]
+fn a_long_wish_without_full_stops_is_told() {
+    let wish = format!("and can you please paint the till {}", "and then the drawer below it ".repeat(20));
+    let lead = "i saw the slip of the night and it was wet because the till of the shop stands by the window of the baker.";
+    let told = request_summary(&format!("{lead}\n{wish}"), 300, labels(Language::English));
+    assert!(told.contains("and can you please paint the till"), "{told}");
+    assert!(told.chars().count() <= 300);
+}

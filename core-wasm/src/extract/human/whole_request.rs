@@ -6,6 +6,7 @@ use super::pasted::{is_paste, looks_pasted, strip_mentions};
 use super::plan::plan;
 use super::request::{is_banner, is_demand, is_marked, is_order, is_slash_command, without_marks};
 use super::rule::is_rule;
+use super::shown::without_shown;
 use super::terminal::without_terminal;
 use super::wrapped::unwrapped;
 use crate::text;
@@ -23,7 +24,7 @@ const ENDS: [char; 12] = ['.', '!', '?', ':', ';', ',', '…', '。', '！', '�
 
 /// Returns what a prompt says, on one line, without greetings and standing rules. None if it is a document, or if text is pasted in it.
 pub(in crate::extract) fn whole_request(prompt: &str) -> Option<String> {
-    let prompt = unwrapped(&without_marks(prompt));
+    let prompt = unwrapped(&without_shown(&without_marks(prompt)));
     let is_document = prompt.chars().count() >= MIN_DOCUMENT_CHARS;
     if is_document || is_slash_command(&prompt) || prompt.contains("```") || plan(&prompt).is_some() || is_paste(&prompt) {
         return None;
@@ -95,6 +96,36 @@ fn clauses(sentence: &str) -> Vec<&str> {
     }
     clauses.push(&sentence[start..]);
     clauses
+}
+
+/// Returns what is ordered or forbidden in a request of several sentences, in at most `max` characters, with a mark where others are left
+/// out. None if its beginning orders something that fits, or if nothing that is ordered does.
+pub(crate) fn ordered_in(request: &str, max: usize) -> Option<String> {
+    const PERSONS: [&str; 11] = ["i", "we", "you", "u", "me", "us", "my", "our", "please", "let's", "lets"];
+    const BANS: [&str; 5] = ["don't", "dont", "do not", "never", "no need"];
+    let orders = |said: &str| {
+        let lower = said.to_lowercase().replace('’', "'");
+        let bans = BANS.iter().any(|words| text::starts_with_words(&lower, words));
+        bans || (is_demand(said) && text::contains_any_words(&lower, &PERSONS))
+    };
+    // What was pasted is full of names.
+    let all = if request.contains('`') { Vec::new() } else { text::sentences(request) };
+    let parts: Vec<Part> = all
+        .iter()
+        .map(|said| Part { said: said.trim_start_matches(['…', ' ']).to_owned(), glue: " ", is_item: false })
+        .collect();
+    let begins = parts.first().is_some_and(|part| orders(&part.said));
+    let mut told: Vec<usize> = Vec::new();
+    for at in (0..parts.len()).rev().filter(|at| orders(&parts[*at].said)) {
+        told.insert(0, at);
+        if joined(&parts, &told).chars().count() + 4 > max {
+            told.remove(0);
+        }
+    }
+    let (first, last) = (*told.first()?, *told.last()?);
+    let before = if first > 0 { "… " } else { "" };
+    let after = if last + 1 < parts.len() { " …" } else { "" };
+    (!begins).then(|| format!("{before}{}{after}", joined(&parts, &told)))
 }
 
 /// Returns the places of the parts that are told of a prompt that is too long: its opening, the last part that says what is wanted, and as
@@ -216,6 +247,16 @@ mod tests {
         assert_eq!(whole(&said), Some(told.clone()));
         let typed = said.to_lowercase().replace(". ", "..");
         assert_eq!(whole(&typed), Some(told.to_lowercase().replace(". …", ".. …")));
+    }
+
+    #[test]
+    fn of_a_request_that_begins_with_talk_what_is_ordered_is_told() {
+        let said = "oh sorry, the shop was closed. The bell is good, but there is a better one. Lets paint the drawer of the till, please.";
+        assert_eq!(ordered_in(said, 80).as_deref(), Some("… Lets paint the drawer of the till, please."));
+        assert_eq!(ordered_in(said, 30), None);
+        assert_eq!(ordered_in("can you paint it? The shop was closed. Let's ring the bell.", 60), None);
+        let pasted = "The till is old. Let's open `till.rs` and print it.";
+        assert_eq!(ordered_in(pasted, 45), None);
     }
 
     #[test]

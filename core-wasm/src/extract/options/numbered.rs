@@ -16,7 +16,7 @@ const MAX_BARE_REPLY_CHARS: usize = 30;
 const MAX_ASKED_CHARS: usize = 140;
 
 /// Returns the answers of a prompt to the numbered questions of an answer: "1. full".
-pub(super) fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
+pub(super) fn replies<'p>(prompt: &'p str, answer: &str) -> Vec<Resolution> {
     if prompt.chars().count() > MAX_REPLIES_CHARS {
         return Vec::new();
     }
@@ -25,10 +25,16 @@ pub(super) fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
     if !is_one && !asks_each(&asked, answer) {
         return Vec::new();
     }
-    let reply = |line: &str| -> Option<Resolution> {
+    let pair = |line: &'p str| -> Option<(&ProposedOption, &'p str)> {
         let reply = parse_numbered_option(line.trim())?;
         let question = asked.iter().find(|option| option.id == reply.id)?;
-        let said = line.trim()[reply.id.len() + 1..].trim();
+        Some((question, line.trim()[reply.id.len() + 1..].trim()))
+    };
+    let pairs: Vec<(&ProposedOption, &str)> = items_in(prompt).into_iter().filter_map(pair).collect();
+    if pairs.iter().any(|(question, said)| !answers(question, said)) {
+        return Vec::new();
+    }
+    let reply = |(question, said): (&ProposedOption, &str)| -> Option<Resolution> {
         // "no" says nothing without what was asked.
         let is_bare = said.chars().count() <= MAX_BARE_REPLY_CHARS;
         let asked =
@@ -39,9 +45,18 @@ pub(super) fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
             ..Resolution::default()
         })
     };
-    let replies: Vec<Resolution> = items_in(prompt).into_iter().filter_map(reply).take(MAX_REPLIES).collect();
+    let replies: Vec<Resolution> = pairs.into_iter().filter_map(reply).take(MAX_REPLIES).collect();
     // Whoever answers two of them takes none of several ways.
     if is_one && replies.len() < 2 { Vec::new() } else { replies }
+}
+
+/// Returns whether what stands behind a number answers the item of that number, and is no item of a list of the user's own: the item asks,
+/// or the answer is short or repeats a word of it.
+fn answers(item: &ProposedOption, said: &str) -> bool {
+    let asks = [&item.title, &item.body].iter().any(|text| text.contains(['?', '？']));
+    let words = text::features(&format!("{} {}", item.title, item.body));
+    let repeats = || text::features(said).iter().any(|word| words.contains(word));
+    asks || said.chars().count() <= MAX_BARE_REPLY_CHARS || repeats()
 }
 
 /// Returns whether a prompt answers several questions by their numbers, each of them or some.

@@ -253,6 +253,17 @@ fn a_list_of_the_users_own_chooses_nothing_of_what_was_done() {
 }
 
 #[test]
+fn a_list_of_the_users_own_answers_no_numbered_points() {
+    let answer =
+        "Two things to confirm:\n\n1. **The bell of the shop** - is it loud?\n2. **Ring it at noon** so that people come.";
+    let own =
+        "I agree, so:\n1. we build a drawer and a lock for the night till\n2. we lend the keys of both only to whoever asks";
+    assert!(resolve_all(own, answer).is_empty());
+    let answered = resolve_all("1. no, it is broken and old\n2. we ring it at one, not at noon, for the baker", answer);
+    assert_eq!(answered.len(), 2, "{answered:?}");
+}
+
+#[test]
 fn what_comes_next_turns_nothing_down() {
     let steps = "Would you like to:\n1. **Run the tests** of the till\n2. **Start the work** on the slip\n3. **Review the plan**\n\n";
     assert!(resolve_all("1+2", &format!("{steps}What would you like to do next?")).is_empty());

@@ -170,6 +170,11 @@ impl Question {
             words.iter().any(|word| text::starts_with_words(&lower, word) || (!word.is_ascii() && lower.starts_with(word)))
         };
         let (chosen, rejected) = (self.chosen(), self.rejected());
+        // What was to be approved before a step is over with the step.
+        let asks_approval = text::contains_any_words(&self.text.to_lowercase(), &["needs approval", "needs your approval"]);
+        if asks_approval && !chosen.is_empty() && chosen.iter().all(|option| opens(&option.label, APPROVALS)) {
+            return true;
+        }
         let is_short = |label: &str| {
             label.chars().count() <= MAX_APPROVAL_CHARS && label.split_whitespace().count() <= MAX_APPROVAL_WORDS
         };
@@ -294,6 +299,16 @@ mod tests {
         assert!(question("Ready to write the plan of the till?", own).is_left_for_own_words());
         assert!(!question("Which till should print the slips?", own).is_left_for_own_words());
         assert!(!question("What would you like to do with the slip?", "Work on it now").is_decided());
+    }
+
+    #[test]
+    fn what_was_approved_before_a_step_decides_nothing() {
+        let mut question = asked().remove(0);
+        question.options[0].label = "Approve both and open the till now".to_owned();
+        question.answer.clone_from(&question.options[0].label);
+        assert!(question.is_decided());
+        question.text = "The key needs approval before I open anything. How do you want to go on?".to_owned();
+        assert!(!question.is_decided());
     }
 
     #[test]

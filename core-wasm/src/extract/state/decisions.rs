@@ -156,6 +156,31 @@ impl State {
         if human::takes_option(prompt) {
             self.take_rejected_option(prompt, source, settled);
         }
+        if let Some(name) = human::chosen_name(prompt) {
+            self.take_after_all(&name, prompt, source, settled);
+        }
+    }
+
+    /// Puts what a prompt takes by its name in the place of an answer that wanted none, to a question about what has that name.
+    fn take_after_all(&mut self, name: &str, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let is_over = |memory: &SessionMemory| {
+            let (asked, answer) = memory.title.rsplit_once(" → ").unwrap_or_default();
+            memory.kind == "decision" && text::contains_words(&asked.to_lowercase(), name) && human::wants_none(answer)
+        };
+        let Some(before) = self.memories.live().find(|memory| is_over(memory)).cloned() else { return };
+        self.memories.forget(|memory| memory.key == before.key);
+        let first = text::first_sentence(prompt).unwrap_or_default();
+        let rejected = vec![chosen_in(&before.title).to_owned()];
+        let memory = SessionMemory {
+            key: format!("changed:{}", source.uuid),
+            content: decision_text(&first, "", &rejected, self.labels()),
+            title: first,
+            rejected,
+            importance: 80,
+            said_by: SaidBy::Human,
+            ..decision(source)
+        };
+        self.memories.add(memory, settled);
     }
 
     /// Forgets what the user said just before and withdraws now, as far as both name the same.
@@ -283,4 +308,21 @@ fn flags(said: &str) -> impl Iterator<Item = &str> {
 /// Returns whether a command line passes an option.
 fn has_flag(command: &str, flag: &str) -> bool {
     command.split_whitespace().any(|word| word == flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_by_its_name_replaces_that_none_was_wanted() {
+        let mut state = State::default();
+        let title = "How far does Tillbook go? → no cash book, only slips".to_owned();
+        let key = "question:1".to_owned();
+        state.memories.add(SessionMemory { key, title, ..decision(&LineRef::default()) }, &mut Vec::new());
+        let source = LineRef { uuid: "2".to_owned(), ..LineRef::default() };
+        state.user_changes_mind("Let's use Tillbook.", &source, &mut Vec::new());
+        let told: Vec<&str> = state.memories.live().map(|memory| memory.content.as_str()).collect();
+        assert_eq!(told, ["Let's use Tillbook. Rejected: no cash book, only slips"]);
+    }
 }

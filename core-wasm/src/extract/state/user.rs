@@ -45,6 +45,11 @@ impl State {
                         is_from_program = true;
                         human::task(&text).clone_into(&mut prompt);
                     }
+                    // It begins work that nobody asked for.
+                    UserText::Peer(text) => {
+                        is_from_program = true;
+                        join(&mut prompt, &text, false);
+                    }
                     UserText::Teammate(_) => self.turn.teammate_wrote(),
                     UserText::Interrupted => self.user_interrupted(),
                     UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),

@@ -1,12 +1,15 @@
 //! Standing rules: what the user wants done in every later session.
 
 mod addressed;
+mod announced;
 mod ban;
 mod not_standing;
 mod records;
 mod ways;
 
 use self::addressed::is_addressed;
+pub(super) use self::announced::announces_rule;
+use self::announced::forbids_tool;
 pub(in crate::extract) use self::ban::short_bans;
 pub(super) use self::not_standing::{demands_of_product, is_undecided, remarks_on_text};
 use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once, without_purpose};
@@ -95,7 +98,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
         return false;
     }
-    if tells_language(&lower) || tells_what_is_committed(&lower) {
+    if tells_language(&lower) || tells_what_is_committed(&lower) || forbids_tool(&lower) || announces_rule(&lower) {
         return true;
     }
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {

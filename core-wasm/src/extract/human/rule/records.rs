@@ -4,7 +4,7 @@ use super::addressed::without_rules_file;
 use crate::text::{self, strip_apostrophes};
 
 /// Words that say that a sentence holds for this once.
-const ONCE: &[&str] = &[
+pub(super) const ONCE: &[&str] = &[
     "이번",
     "일단",
     "지금",

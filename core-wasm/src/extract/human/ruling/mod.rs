@@ -174,7 +174,7 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     for (at, sentence) in sentences.iter().enumerate() {
         // A comment of code was pasted.
         let reasoned = || (is_reasoned_demand(sentence) && !is_correction(sentence) && !is_rule(sentence)).then_some(false);
-        let is_ruling = !sentence.starts_with("//") && !is_vague(sentence);
+        let is_ruling = !sentence.starts_with("//") && !is_vague(sentence) && !says_where_to_look(sentence, message);
         let Some(asks) = rules(sentence).or_else(reasoned).filter(|_| is_ruling) else { continue };
         let behind = sentence.split_once(['?', '？']).map_or("", |(_, behind)| behind);
         let next = sentences.get(at + 1).copied().unwrap_or_default();
@@ -220,6 +220,12 @@ pub(in crate::extract) fn asks_to_stay(said: &str) -> bool {
         || text::contains_any_words(&lower, LIMITS)
         || text::contains_any_words(&lower, &REASONS);
     holds && !text::contains_any_words(&lower, &WISHES)
+}
+
+/// Returns whether a sentence only names the tool with which the page that a message shows is to be read: "use till7".
+fn says_where_to_look(sentence: &str, message: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    message.contains("://") && lower.starts_with("use ") && lower.split_whitespace().count() == 2
 }
 
 /// Returns whether a sentence leaves open how something is to be: "it should say that it is lost or something like that".
@@ -331,6 +337,12 @@ mod tests {
         ] {
             assert!(rulings(said).first().is_some_and(|it| it.asks), "{said}");
         }
+    }
+
+    #[test]
+    fn with_what_a_page_is_read_rules_nothing() {
+        assert_eq!(rulings("https://till.example/start\nuse tillbook"), []);
+        assert_eq!(rulings("use wooden drawers for the night till of the shop").len(), 1);
     }
 
     #[test]
