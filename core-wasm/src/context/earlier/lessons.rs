@@ -11,7 +11,7 @@ use crate::extract::labels::{self, Labels};
 /// How many of these are read. Much of it is the same trouble in another session.
 const MAX_READ: u32 = 60;
 
-/// The maximum number of lines about what only earlier sessions ran into.
+/// The maximum number of lines about what only earlier sessions ran into, and of those in which the user steered.
 const MAX_LESSONS: usize = 6;
 
 /// What each further session adds to the weight of a trouble, and how many of them count.
@@ -83,8 +83,12 @@ pub(in crate::context) fn add_lessons(page: &mut Page, memories: &dyn Memories, 
     let (missing, mut earlier): (Vec<Trouble>, Vec<Trouble>) = earlier.into_iter().partition(|it| it.missing.is_some());
     earlier.extend(together(missing));
     earlier.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
-    for (at, trouble) in earlier.iter().enumerate() {
-        if at < MAX_LESSONS && trouble.weight() >= MIN_WEIGHT {
+    // What the user said does not stand back behind what tools said.
+    let (mut said, mut found) = (0, 0);
+    for trouble in &earlier {
+        let told = if trouble.memory.kind == "correction" { &mut said } else { &mut found };
+        if *told < MAX_LESSONS && trouble.weight() >= MIN_WEIGHT {
+            *told += 1;
             trouble.add_to(page);
         } else {
             // One that says nothing by itself is no memory that a search should find.
@@ -102,20 +106,9 @@ fn share(lesson: &Lesson, times: u32, is_recent: bool) -> f32 {
     match lesson.is_explained() {
         _ if is_saved(lesson.memory) => 1.0,
         _ if times == 1 && (lesson.is_mended_for_good() || lesson.is_job_of_its_day(is_recent)) => 0.0,
-        _ if lesson.is_of_environment() => {
-            if times > 1 || is_recent {
-                1.0
-            } else {
-                RECENT
-            }
-        }
-        _ if lesson.is_known_failure() => {
-            if is_recent {
-                RECENT
-            } else {
-                OLD
-            }
-        }
+        _ if lesson.is_of_environment() && (times > 1 || is_recent) => 1.0,
+        _ if lesson.is_of_environment() => OLD,
+        _ if times == 1 && is_recent && lesson.is_known_failure() => RECENT,
         _ if times == 1 && lesson.is_slip() && !lesson.is_left_open() && !lesson.is_bypassed => UNEXPLAINED,
         false if lesson.is_routine() && times < ROUTINE => 0.0,
         _ if times > 1 => 1.0,
@@ -343,12 +336,12 @@ mod tests {
     #[test]
     fn what_is_needed_again_keeps_its_weight() {
         let share = |content: &str| share(&Lesson::of(&failure("1", content)), 1, false);
-        assert!(share("`make till` fails: command not found: make. Fixed by: `/opt/bin/make till`") >= RECENT);
-        assert!(share("`till` is not installed here") >= RECENT);
+        assert!(share("`make till` fails: command not found: make. Fixed by: `/opt/bin/make till`") >= OLD);
+        assert!(share("`till` is not installed here") >= OLD);
         assert!(share("The bell could not be reached: Fixed by calling it at 10.0.3.7") >= RECENT);
-        assert!(share("`git rebase main` fails: there is a lock. Fixed by: `rm -f .git/index.lock`") < RECENT);
-        assert!(share("`curl till` fails: no answer. Fixed by: `shop restart`") < RECENT);
-        assert!(share("`shop test` fails: 2 fail. Cause: `tillTotal` is unused. Fixed by: a change of `till.rs`") < RECENT);
+        assert!(share("`git rebase main` fails: there is a lock. Fixed by: `rm -f .git/index.lock`") < OLD);
+        assert!(share("`curl till` fails: no answer. Fixed by: `shop restart`") < OLD);
+        assert!(share("`shop test` fails: 2 fail. Cause: `tillTotal` is unused. Fixed by: a change of `till.rs`") < OLD);
     }
 
     #[test]
