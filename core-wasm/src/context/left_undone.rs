@@ -18,6 +18,10 @@ const RECENT_SESSIONS: usize = 5;
 
 /// Returns what the session at that place left undone and no later one took up. None if that is nothing, or if nobody would take it up.
 pub(super) fn left_undone(notes: &SessionNotes, later: &LaterSessions, at: usize) -> Option<String> {
+    // What nobody took up in so many sessions was done elsewhere, or is not wanted any more.
+    if at >= RECENT_SESSIONS {
+        return None;
+    }
     let items = notes.current.iter().chain(&notes.pending).filter(|item| is_open(item, later, at));
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
     let told = |item: &String| line::brief(&line::sanitize(&without_label(item, words)), MAX_CHARS).replace("; ", ", ");
@@ -39,10 +43,6 @@ fn is_open(item: &str, later: &LaterSessions, at: usize) -> bool {
         let is_label = |label: &str| !label.is_empty() && item.starts_with(label);
         LANGUAGES.map(labels::labels).into_iter().any(|words| is_label(of(words).split("{}").next().unwrap_or_default()))
     };
-    // What nobody took up in so many sessions was done elsewhere, or is not wanted any more.
-    if at >= RECENT_SESSIONS {
-        return false;
-    }
     let put_aside: [fn(&Labels) -> &'static str; 3] = [|it| it.stashed, |it| it.handoff, |it| it.written_plan];
     if put_aside.into_iter().any(begins) {
         return true;

@@ -4,6 +4,7 @@
 //! budget. Stored text is data, not instructions: it is sanitized when it enters a page.
 
 mod attributes;
+mod automated;
 mod changed_files;
 mod check_reports;
 mod compacted;

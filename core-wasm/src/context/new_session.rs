@@ -3,11 +3,12 @@
 use std::cell::OnceCell;
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, saw_merged};
+use super::automated::sessions_of_people;
 use super::changed_files::add_files;
 use super::check_reports;
 use super::course;
 use super::earlier;
-use super::later::{LaterSessions, MAX_SESSIONS};
+use super::later::LaterSessions;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
 use super::topics::add_topics;
@@ -50,7 +51,7 @@ const MAX_PULL_REQUESTS: usize = 3;
 /// Builds the page of a session that knows nothing yet.
 pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
-    let sessions = memories.sessions(MAX_SESSIONS);
+    let sessions = sessions_of_people(memories);
     let last = sessions.iter().position(has_result).or_else(|| sessions.iter().position(has_words));
     let record = last.map(|last| &sessions[last]);
     let stored = record.map(|record| memories.of_session(&record.id, &[], 60)).unwrap_or_default();

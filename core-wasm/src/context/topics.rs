@@ -192,7 +192,7 @@ fn end_of(notes: &SessionNotes, words: &Labels, later: &LaterSessions, at: usize
     let end = later.without_overtaken(at, &end);
     let asked = later_requests(notes);
     let requests = std::iter::once(request).chain(asked.iter().map(String::as_str));
-    without_offers(without_report(without_request(&line::sanitize(&end), requests)))
+    without_asides(without_report(without_request(&line::sanitize(&end), requests)))
 }
 
 /// Returns the short line: what was asked, and what it gave. Commits say that more surely than the agent. Empty if it gave nothing.
@@ -205,27 +205,28 @@ fn short_of(request: &str, result: &str, committed: &str) -> String {
     format!("{} → {gave}", line::truncate(request, MAX_SHORT_ASKED_CHARS))
 }
 
-/// Returns how a session ended without the sentences that only offer more, send the user to look, or say what its changes have nothing to do
-/// with.
-fn without_offers(ended: &str) -> String {
-    const OFFERS: [&str; 8] = [
-        "happy to ",
-        "let me know",
-        "want me to ",
-        "would you like ",
-        "feel free ",
-        "reload and ",
-        "refresh and ",
-        "just say ",
-    ];
+/// Returns how a session ended without the sentences that only offer more, send the user to look, are a frame around something or a mark for a
+/// program, or say what its changes have nothing to do with.
+fn without_asides(ended: &str) -> String {
+    const SENDS: [&str; 2] = ["reload and ", "refresh and "];
     let says_nothing = |sentence: &str| {
-        let lower = sentence.to_lowercase();
-        OFFERS.iter().any(|offer| lower.trim_start().starts_with(offer)) || is_of_its_change(&lower)
+        let lower = sentence.trim_start().to_lowercase();
+        SENDS.iter().any(|opening| lower.starts_with(opening))
+            || signs::only_offers(&lower)
+            || sentence.contains("───")
+            || begins_with_tag(sentence)
+            || is_of_its_change(&lower)
     };
     let sentences = text::sentences(ended);
     let kept: Vec<&str> = sentences.iter().map(String::as_str).filter(|sentence| !says_nothing(sentence)).collect();
     // As it stands, unless something is left out of it.
     if kept.is_empty() || kept.len() == sentences.len() { ended.to_owned() } else { kept.join(" ") }
+}
+
+/// Returns whether a sentence begins with a mark for a program: "[TILL-REPORT] …".
+fn begins_with_tag(sentence: &str) -> bool {
+    let tag = sentence.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or("", |(tag, _)| tag);
+    tag.len() > 3 && tag.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_'))
 }
 
 /// Returns what the first request of a session gave, if that is not how the session ended: the results of later ones are told with what
@@ -388,11 +389,13 @@ mod tests {
     #[test]
     fn what_only_offers_more_is_no_end() {
         assert_eq!(
-            without_offers("Ring it and see. The till rings twice. Happy to make it louder."),
+            without_asides("Ring it and see. The till rings twice. Happy to make it louder."),
             "Ring it and see. The till rings twice."
         );
-        assert_eq!(without_offers("The lint warning is unrelated to my change. The till rings."), "The till rings.");
-        assert_eq!(without_offers("Let me know which till."), "Let me know which till.");
+        assert_eq!(without_asides("The lint warning is unrelated to my change. The till rings."), "The till rings.");
+        assert_eq!(without_asides("Let me know which till."), "Let me know which till.");
+        assert_eq!(without_asides("[TILL-NOTE] The bell is loud. The till rings."), "The till rings.");
+        assert_eq!(without_asides("[TILL] The bell is loud."), "[TILL] The bell is loud.", "there is nothing else");
     }
 
     #[test]

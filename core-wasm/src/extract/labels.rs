@@ -108,6 +108,8 @@ pub(crate) struct Labels {
     pub missed: &'static str,
     /// A program that the machine does not have. `{}` is its name.
     pub not_installed: &'static str,
+    /// Several programs that the machine does not have. `{}` is their names.
+    pub none_installed: &'static str,
     /// A Python without a module. The two `{}` are how it was called and the module.
     pub no_module: &'static str,
     /// A path that git ignores. `{}` is the path.
@@ -234,6 +236,7 @@ const ENGLISH: Labels = Labels {
     ci_failed: "CI failed: {}",
     missed: "{} can pass while {} fails: run both",
     not_installed: "{} is not installed here",
+    none_installed: "Not installed here: {}",
     no_module: "{} has no module {}",
     ignored_by_git: "{} is ignored by git: `git add` of it fails",
     prints_nothing: "{} may print nothing",
@@ -324,6 +327,7 @@ const KOREAN: Labels = Labels {
     ci_failed: "CI 실패: {}",
     missed: "{} 통과, 수정 없이 이어서 실행한 {} 실패",
     not_installed: "이 환경에는 {} 없음",
+    none_installed: "이 환경에 없는 프로그램: {}",
     no_module: "{}에는 모듈 {} 없음",
     ignored_by_git: "{}: git이 무시하므로 `git add` 실패",
     prints_nothing: "{} 출력이 비는 일이 있음",
@@ -421,6 +425,7 @@ const JAPANESE: Labels = Labels {
     ci_failed: "CI 失敗: {}",
     missed: "{} は成功、変更なしで続けた {} は失敗",
     not_installed: "この環境に {} はない",
+    none_installed: "この環境にないプログラム: {}",
     no_module: "{} にモジュール {} はない",
     ignored_by_git: "{} は git の無視対象で、`git add` は失敗する",
     prints_nothing: "{} は何も出力しないことがある",
@@ -518,6 +523,7 @@ const CHINESE: Labels = Labels {
     ci_failed: "CI 失败：{}",
     missed: "{} 通过，未改动而接着运行的 {} 失败",
     not_installed: "此环境没有安装 {}",
+    none_installed: "此环境没有安装: {}",
     no_module: "{} 没有模块 {}",
     ignored_by_git: "{} 被 git 忽略，`git add` 会失败",
     prints_nothing: "{} 有时没有输出",

@@ -29,6 +29,8 @@ pub(super) struct Lesson<'m> {
     fix: &'m str,
     /// Whether the fix only goes around it.
     pub is_bypassed: bool,
+    /// The program that this machine does not have, if it says so.
+    missing: Option<&'m str>,
     /// The words of the cure.
     cure: text::Features,
     /// The words of what failed and how.
@@ -47,14 +49,15 @@ impl<'m> Lesson<'m> {
             "learning" => is_of_command && !cause.is_empty(),
             _ => false,
         };
-        let (said, cause, fix) = if is_failure { (said, cause, fix) } else { ("", "", "") };
+        let missing = missing_program(&memory.content).filter(|_| memory.kind == "error_fix");
+        let (said, cause, fix) = if is_failure && missing.is_none() { (said, cause, fix) } else { ("", "", "") };
         let error = said.split_once("` ").filter(|_| is_of_command).map_or(said, |(_, error)| error);
         let error = error.split_once(": ").map_or(error, |(_, error)| error);
         let named = if is_failure { [cause, fix] } else { [memory.content.as_str(), ""] };
         let folders = named.into_iter().flat_map(folders).collect();
         let error = words_of_error(error);
         let is_bypassed = is_failure && line::is_bypassed(&memory.content);
-        Self { memory, is_failure, cause, fix, is_bypassed, cure: text::features(fix), error, folders }
+        Self { memory, is_failure, cause, fix, is_bypassed, missing, cure: text::features(fix), error, folders }
     }
 
     /// Returns how much it says among others of the same trouble: a cure that lasted, what helped most often, and the cause, if it is
@@ -143,13 +146,56 @@ impl<'m> Lesson<'m> {
 
     /// Returns whether a check failed for a cause in code of its day, or was left failing: much has been run since then.
     pub(super) fn is_slip(&self) -> bool {
-        let of_change = |words: &Labels| {
-            let (before, after) = words.changed_file.split_once("{}").unwrap_or_default();
-            self.fix.starts_with(before) && self.fix.ends_with(after)
-        };
-        let is_mended_in_code =
-            self.fix.is_empty() || self.is_bypassed || line::LANGUAGES.map(labels::labels).into_iter().any(of_change);
+        let is_mended_in_code = self.fix.is_empty() || self.is_bypassed || is_change_of_file(self.fix);
         self.is_left_open() || (self.is_routine() && is_mended_in_code && names_of_code(self.cause).next().is_some())
+    }
+
+    /// Returns whether it tells what holds on this machine or with these tools, whatever the work is about: a program that is not there, or
+    /// another command as the cure. What a change of a file mended does not come back, and how branches stood or what a server answered was
+    /// so on its day.
+    pub(super) fn is_of_environment(&self) -> bool {
+        // Whoever called it in another folder slipped.
+        let is_slip = || is_change_of_file(self.fix) || is_form(self.fix, |words| words.in_root);
+        let is_command = || self.fix.starts_with('`') && !self.is_bypassed && !is_slip();
+        let has_cure = || is_command() || self.memory.content.contains("; run `");
+        self.missing.is_some() || (self.is_failure && !is_routine(self.memory) && has_cure() && !self.is_of_moment())
+    }
+
+    /// Returns whether what somebody wrote down names where the work is done: an address, or what that place does not let the agent do.
+    pub(super) fn names_environment(&self) -> bool {
+        const PLACES: [&str; 5] = ["this environment", "sandbox", "from within", "for subagents", "by subagents"];
+        let content = self.memory.content.as_str();
+        let is_address = |word: &str| {
+            let parts = || word.split('.');
+            parts().count() == 4
+                && parts().all(|part| matches!(part.len(), 1..=3) && part.bytes().all(|c| c.is_ascii_digit()))
+        };
+        let mut words = content.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').map(|word| word.trim_matches('.'));
+        !content.starts_with('`') && (text::contains_any(&content.to_lowercase(), &PLACES) || words.any(is_address))
+    }
+
+    /// Returns whether tests or a check were left failing as they did before: whoever knows that looks for no fault of his own.
+    pub(super) fn is_known_failure(&self) -> bool {
+        const BEFORE: [&str; 6] = ["pre-existing", "preexisting", "already failing", "기존", "既存", "原有"];
+        self.is_left_open() && text::contains_any(&self.cause.to_lowercase(), &BEFORE)
+    }
+
+    /// Returns whether the command that failed depends on the moment: on how branches stand, on a server, or on a script that was written for
+    /// this once. Of one that is not told whole nothing is known.
+    fn is_of_moment(&self) -> bool {
+        const BRANCHES: [&str; 8] = ["checkout", "switch", "branch", "rebase", "merge", "stash", "cherry-pick", "pull"];
+        let command = self.memory.content.split('`').nth(1).unwrap_or_default();
+        let words = commands::own_words(commands::main_segment(command));
+        match words.first().copied().unwrap_or_default() {
+            "git" => words.get(1).is_some_and(|word| BRANCHES.contains(word)),
+            "curl" | "wget" => true,
+            _ => command.starts_with('…') || words.contains(&"-c"),
+        }
+    }
+
+    /// Returns the program that this machine does not have, if it says nothing more.
+    pub(super) fn only_missing(&self) -> Option<&'m str> {
+        self.missing.filter(|name| not_installed(name).any(|said| said == self.memory.content))
     }
 
     /// Returns whether somebody wrote down a fault of the code with the change that mended it: neither comes back. A cure that is to be
@@ -216,17 +262,64 @@ impl<'m> Lesson<'m> {
 
     /// Returns whether both are about the same trouble: the same error, or a failure whose cause or cure names the same folder.
     pub(super) fn is_same(&self, other: &Self) -> bool {
+        if self.missing.is_some() || other.missing.is_some() {
+            return self.missing == other.missing;
+        }
+        if is_about_quotes(&self.memory.content) && is_about_quotes(&other.memory.content) {
+            return true;
+        }
         // What a formatter mends is one trouble, whatever it complained of.
         let is_same_cure =
             is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
+        let is_same_cure =
+            is_same_cure || (self.fix == other.fix && self.is_mended_by_another() && other.is_mended_by_another());
         are_same_words(&self.error, &other.error) || is_same_cure || (is_failure && self.shares_folder(other))
+    }
+
+    /// Returns whether a command mended it that is no other form of the one that failed: `make rules` for `make till`.
+    fn is_mended_by_another(&self) -> bool {
+        let program = |said: &str| -> Vec<String> {
+            let command = said.split('`').nth(1).unwrap_or_default();
+            commands::own_words(commands::main_segment(command)).into_iter().take(2).map(str::to_owned).collect()
+        };
+        self.is_of_environment() && self.fix.starts_with('`') && program(self.fix) != program(&self.memory.content)
     }
 
     /// Returns whether both name the same folder.
     fn shares_folder(&self, other: &Self) -> bool {
         self.folders.iter().any(|folder| other.folders.contains(folder))
     }
+}
+
+/// Returns whether a cure is a change of a file.
+fn is_change_of_file(fix: &str) -> bool {
+    is_form(fix, |words| words.changed_file)
+}
+
+/// Returns whether a text says that the shell needs quotes around something. Around what is another matter each time.
+fn is_about_quotes(said: &str) -> bool {
+    is_form(said, |words| words.unquoted)
+}
+
+/// Returns whether a text is a label with something in its place, in any language.
+fn is_form(said: &str, of: impl Fn(&Labels) -> &'static str) -> bool {
+    line::LANGUAGES.map(labels::labels).into_iter().any(|words| {
+        let (before, after) = of(words).split_once("{}").unwrap_or_default();
+        said.starts_with(before) && said.ends_with(after)
+    })
+}
+
+/// Returns the program that this machine does not have, if a text says so.
+fn missing_program(said: &str) -> Option<&str> {
+    let name = said.split('`').nth(1)?;
+    not_installed(name).any(|form| said.starts_with(&form)).then_some(name)
+}
+
+/// Returns how it is said that this machine does not have a program, in each language.
+fn not_installed(name: &str) -> impl Iterator<Item = String> {
+    let quoted = format!("`{name}`");
+    line::LANGUAGES.map(labels::labels).into_iter().map(move |words| words.not_installed.replace("{}", &quoted))
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 use super::lesson::{EDIT, Lesson};
 use crate::bindings::throughline::policy::types::Memory;
 use crate::context::later::LaterSessions;
+use crate::context::line;
 use crate::context::memories::Memories;
 use crate::context::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
+use crate::extract::labels::{self, Labels};
 
 /// How many of these are read. Much of it is the same trouble in another session.
 const MAX_READ: u32 = 60;
 
-/// The maximum number of lines about what only earlier sessions ran into.
+/// The maximum number of lines about what only earlier sessions ran into, and of those in which the user steered.
 const MAX_LESSONS: usize = 6;
 
 /// What each further session adds to the weight of a trouble, and how many of them count.
@@ -67,7 +69,8 @@ pub(in crate::context) fn add_lessons(page: &mut Page, memories: &dyn Memories, 
             .or_else(|| best.without_fix().filter(|_| !best.is_usual(&trouble) && best.is_open_again(sessions)))
             .filter(|_| told.is_none());
         let cure = best.cure_in(&trouble);
-        let trouble = Trouble { memory: best.memory, said, factor, times, all };
+        let missing = best.only_missing();
+        let trouble = Trouble { memory: best.memory, said, factor, times, missing, all };
         if told.is_some() {
             trouble.add_to(page);
             if let Some(cure) = cure {
@@ -77,9 +80,15 @@ pub(in crate::context) fn add_lessons(page: &mut Page, memories: &dyn Memories, 
             earlier.push(trouble);
         }
     }
+    let (missing, mut earlier): (Vec<Trouble>, Vec<Trouble>) = earlier.into_iter().partition(|it| it.missing.is_some());
+    earlier.extend(together(missing));
     earlier.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
-    for (at, trouble) in earlier.iter().enumerate() {
-        if at < MAX_LESSONS && trouble.weight() >= MIN_WEIGHT {
+    // What the user said does not stand back behind what tools said.
+    let (mut said, mut found) = (0, 0);
+    for trouble in &earlier {
+        let told = if trouble.memory.kind == "correction" { &mut said } else { &mut found };
+        if *told < MAX_LESSONS && trouble.weight() >= MIN_WEIGHT {
+            *told += 1;
             trouble.add_to(page);
         } else {
             // One that says nothing by itself is no memory that a search should find.
@@ -97,11 +106,14 @@ fn share(lesson: &Lesson, times: u32, is_recent: bool) -> f32 {
     match lesson.is_explained() {
         _ if is_saved(lesson.memory) => 1.0,
         _ if times == 1 && (lesson.is_mended_for_good() || lesson.is_job_of_its_day(is_recent)) => 0.0,
+        _ if lesson.is_of_environment() && (times > 1 || is_recent) => 1.0,
+        _ if lesson.is_of_environment() => OLD,
+        _ if times == 1 && is_recent && lesson.is_known_failure() => RECENT,
         _ if times == 1 && lesson.is_slip() && !lesson.is_left_open() && !lesson.is_bypassed => UNEXPLAINED,
         false if lesson.is_routine() && times < ROUTINE => 0.0,
         _ if times > 1 => 1.0,
         false => UNEXPLAINED,
-        true if is_recent => RECENT,
+        true if is_recent || lesson.names_environment() => RECENT,
         true if lesson.is_slip() => UNEXPLAINED,
         true => OLD,
     }
@@ -136,6 +148,8 @@ struct Trouble<'m> {
     factor: f32,
     /// How many sessions had it.
     times: u32,
+    /// The program that the machine does not have, if that is all of it.
+    missing: Option<&'m str>,
     /// All memories of it.
     all: Vec<&'m Memory>,
 }
@@ -164,6 +178,21 @@ impl Trouble<'_> {
         }
         page.tells_all(&self.memory.id, &self.all);
     }
+}
+
+/// Returns the programs that the machine does not have as one trouble, which is told in one line.
+fn together(mut missing: Vec<Trouble>) -> Option<Trouble> {
+    missing.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
+    let names: Vec<String> = missing.iter().filter_map(|it| it.missing).map(|name| format!("`{name}`")).collect();
+    let all: Vec<&Memory> = missing.iter().flat_map(|it| it.all.iter().copied()).collect();
+    let mut first = missing.into_iter().next()?;
+    if let [own, _, ..] = names.as_slice() {
+        let is_own = |words: &&&Labels| words.not_installed.replace("{}", own) == first.memory.content;
+        let words = *line::LANGUAGES.map(labels::labels).iter().find(is_own)?;
+        first.said = Some(words.none_installed.replace("{}", &names.join(", ")));
+        (first.times, first.all) = (1, all);
+    }
+    Some(first)
 }
 
 /// Returns what failed edits of many files teach, with their folders in the place of one file.
@@ -266,6 +295,53 @@ mod tests {
             failure("3", &format!("`shop tidy` fails: the drawer is open. {mended}")),
         ];
         assert_eq!(groups(&all), [vec!["1", "2"], vec!["3"]]);
+    }
+
+    #[test]
+    fn what_one_command_mends_is_one_trouble() {
+        let all = [
+            failure("1", "`shop count` fails: no drawer. Fixed by: `shop install`"),
+            failure("2", "`shop ring` fails: the bell is not there. Fixed by: `shop install`"),
+            failure("3", "`shop count --all` fails: unknown flag. Fixed by: `shop count all`"),
+            failure("4", "`shop count -a` fails: it has no key. Fixed by: `shop count all`"),
+        ];
+        assert_eq!(
+            groups(&all),
+            [vec!["1", "2"], vec!["3"], vec!["4"]],
+            "another form of a command is no cure of the other"
+        );
+    }
+
+    #[test]
+    fn programs_that_are_not_there_stand_on_one_line() {
+        let all = [
+            failure("1", "`till` is not installed here"),
+            failure("2", "`bell` is not installed here. Instead: `ring`"),
+            failure("3", "`till` is not installed here"),
+            failure("4", "`drawer` is not installed here"),
+        ];
+        assert_eq!(groups(&all), [vec!["2"], vec!["1", "3"], vec!["4"]]);
+        let missing = |memory| {
+            let lesson = Lesson::of(memory);
+            let missing = lesson.only_missing();
+            Trouble { memory, said: None, factor: 1.0, times: 1, missing, all: vec![memory] }
+        };
+        let told = together(vec![missing(&all[0]), missing(&all[3])]).unwrap();
+        assert_eq!(told.said.as_deref(), Some("Not installed here: `till`, `drawer`"));
+        assert_eq!(told.all.len(), 2);
+        assert_eq!(together(vec![missing(&all[0])]).unwrap().said, None);
+        assert_eq!(missing(&all[1]).missing, None);
+    }
+
+    #[test]
+    fn what_is_needed_again_keeps_its_weight() {
+        let share = |content: &str| share(&Lesson::of(&failure("1", content)), 1, false);
+        assert!(share("`make till` fails: command not found: make. Fixed by: `/opt/bin/make till`") >= OLD);
+        assert!(share("`till` is not installed here") >= OLD);
+        assert!(share("The bell could not be reached: Fixed by calling it at 10.0.3.7") >= RECENT);
+        assert!(share("`git rebase main` fails: there is a lock. Fixed by: `rm -f .git/index.lock`") < OLD);
+        assert!(share("`curl till` fails: no answer. Fixed by: `shop restart`") < OLD);
+        assert!(share("`shop test` fails: 2 fail. Cause: `tillTotal` is unused. Fixed by: a change of `till.rs`") < OLD);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::extract::prose;
 use crate::text;
 
 /// Words for handing work on.
-const HANDING_ON: [&str; 14] = [
+const HANDING_ON: [&str; 21] = [
     "push",
     "commit",
     "commits",
@@ -21,9 +21,16 @@ const HANDING_ON: [&str; 14] = [
     "worktree",
     "outward-facing",
     "커밋",
+    "푸시",
+    "머지",
+    "브랜치",
     "プルリクエスト",
     "コミット",
+    "プッシュ",
+    "マージ",
+    "ブランチ",
     "分支",
+    "推送",
 ];
 /// How a question begins that asks for the agent's next step.
 const ASKS_HOW: [&str; 6] =
@@ -31,6 +38,17 @@ const ASKS_HOW: [&str; 6] =
 /// How a choice begins that hands work on or waits, in lower case.
 const STEPS: [&str; 8] =
     ["rebase", "amend", "squash", "cherry-pick", "force-push", "wait for", "add a new commit", "add a follow-up commit"];
+/// Options by which a finding is put off or put away, in lower case. Whoever has them to choose from sorts findings, and the one that he keeps
+/// says nothing without its finding.
+const PUTS_AWAY: [&str; 11] =
+    ["defer", "dismiss", "skip", "ignore", "won't fix", "wontfix", "보류", "무시", "見送り", "見送る", "忽略"];
+/// Words of an option that gives up what is going on, in lower case.
+const GIVES_UP: [&str; 12] =
+    ["abort", "cancel", "pause", "discard", "start over", "中止", "中断", "破棄", "중단", "취소", "取消", "放弃"];
+/// Words by which a question in another language than English asks how or whether to do something, and words of one that asks for a lasting rule.
+const ASKS_HOW_ELSEWHERE: [&str; 12] =
+    ["どう", "どの", "どこ", "しますか", "어떻게", "어떤", "방향", "할까요", "怎么", "如何", "哪", "是否"];
+const LASTING: [&str; 8] = ["전략", "규칙", "이름", "戦略", "規約", "命名", "策略", "规范"];
 /// How a remark begins that goes on with the talk before it, in lower case.
 const GOES_ON: [&str; 9] = ["but ", "aka ", "and ", "no, ", "why not ", "could we ", "can we ", "근데 ", "でも"];
 /// How a question begins that asks for what happened, which decides nothing.
@@ -50,12 +68,16 @@ pub(super) fn is_of_its_day(memory: &Memory) -> bool {
     if text::contains_any_words(&answer.to_lowercase(), &RULE) {
         return false;
     }
+    if goes_on_with_work(what, rejected) {
+        return true;
+    }
     if let Some((question, answer)) = what.split_once(" → ") {
         return is_consent(question, answer, !rejected.is_empty()) || hands_on(question, answer);
     }
     let (said, about) = split_subject(what);
     let lower = said.to_lowercase();
     is_step(&lower)
+        || (about.is_empty() && sorts_finding(&lower, rejected))
         || (about.is_empty() && rejected.is_empty() && GOES_ON.iter().any(|opening| lower.starts_with(opening)))
         || (rejected.is_empty() && agents_words(about).is_some_and(|asked| is_consent(asked, "yes", false)))
 }
@@ -76,12 +98,37 @@ fn is_consent(question: &str, answer: &str, is_choice: bool) -> bool {
 /// Returns whether a question asks how the agent is to hand its work on, or only for what happened.
 fn hands_on(question: &str, answer: &str) -> bool {
     let last = last_clause(question);
-    let asks_how = ASKS_HOW.iter().any(|opening| last.starts_with(opening));
+    let asks_elsewhere = text::contains_any(question, &ASKS_HOW_ELSEWHERE) && !text::contains_any(question, &LASTING);
+    let asks_how = asks_elsewhere || ASKS_HOW.iter().any(|opening| last.starts_with(opening));
     let answer = answer.to_lowercase();
     // "Push notifications" may be the answer to another question.
     let sends = || ["push", "publish"].iter().any(|verb| text::starts_with_words(&answer, verb));
     let asks_back = ASKS_WHAT_HAPPENED.iter().any(|opening| last.starts_with(opening));
-    asks_back || (asks_how && (text::contains_any_words(&last, &HANDING_ON) || is_step(&answer) || sends()))
+    // Behind a question in these languages may stand a remark in parentheses.
+    let asked = if asks_elsewhere { question.to_lowercase() } else { last };
+    let names_work = || text::contains_any_words(&asked, &HANDING_ON);
+    asks_back || (asks_how && (names_work() || is_step(&answer) || sends()))
+}
+
+/// Returns whether a choice in lower case puts a finding away, or keeps what could have been put away. Which finding that was is not said.
+fn sorts_finding(lower: &str, rejected: &str) -> bool {
+    let rejected = rejected.to_lowercase();
+    let puts_away = |option: &str| {
+        // What was typed for it may stand behind it.
+        let name = option.split(" (").next().unwrap_or(option).trim();
+        PUTS_AWAY.iter().any(|words| name == *words)
+    };
+    PUTS_AWAY.iter().any(|words| text::starts_with_words(lower, words)) || rejected.split("; ").any(puts_away)
+}
+
+/// Returns whether a choice was whether to go on with handing work on or to give it up.
+fn goes_on_with_work(what: &str, rejected: &str) -> bool {
+    let gives_up = |option: &str| {
+        GIVES_UP
+            .iter()
+            .any(|word| if word.is_ascii() { text::starts_with_words(option, word) } else { option.contains(word) })
+    };
+    rejected.to_lowercase().split("; ").any(gives_up) && text::contains_any_words(&what.to_lowercase(), &HANDING_ON)
 }
 
 /// Returns whether a choice in lower case is a step of handing work on, or waits. It may have a number: "option 2: wait".
@@ -144,6 +191,32 @@ mod tests {
         ] {
             assert!(!is_over(said), "{said}");
         }
+    }
+
+    #[test]
+    fn a_finding_that_was_sorted_says_nothing_without_it() {
+        for said in [
+            "Keep as it is — the drawer opens. Rejected: Close it; Defer (\"1\")",
+            "Dismiss — nobody rings at night. Rejected: Ring twice",
+        ] {
+            assert!(is_over(said), "{said}");
+        }
+        for said in
+            ["Keep the red till. Rejected: Skip the slips; Close it", "How is the drawer sorted? → Defer", "Deferred slips"]
+        {
+            assert!(!is_over(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn whether_to_go_on_with_a_branch_was_of_its_day() {
+        assert!(is_over("Mend the drawer by hand and open the PR. Rejected: Look again; Abort"));
+        assert!(is_over("レジの枝は？ このまま続行: コミットして送る. Rejected: 一旦すべて中断"));
+        assert!(is_over("どのブランチを削除しますか？（複数選択可） → 古いレジ"));
+        assert!(is_over("PR #7 처리 방향은? → 보류"));
+        assert!(!is_over("서랍은 어떻게 열까요? → 열쇠로"));
+        assert!(!is_over("ブランチの命名規約はどうしますか？ → `till/`"));
+        assert!(!is_over("Which till is red? → The old one. Rejected: Abort the count"));
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(super) use problems::{
     reports_background,
 };
 pub(crate) use problems::{demands, finds_fault, is_failing, tells_limit};
+pub(crate) use proposals::only_offers;
 pub(super) use proposals::{
     RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside, lists_options,
     makes_proposal, offers_options, proposes,

@@ -47,6 +47,14 @@ pub(in crate::extract) fn is_offer(lower: &str) -> bool {
     text::contains_any_words(lower, OFFERS)
 }
 
+/// Returns whether a sentence in lower case only offers more, and tells nothing.
+pub(crate) fn only_offers(lower: &str) -> bool {
+    const OPENINGS: [&str; 7] =
+        ["if you", "let me know", "happy to", "want me to", "would you like", "feel free", "just say"];
+    let said = lower.trim_start();
+    OPENINGS.iter().any(|opening| said.starts_with(opening)) || (!said.is_ascii() && is_offer(said))
+}
+
 /// Returns whether a question in lower case asks which of several ways the user wants.
 pub(in crate::extract) fn asks_to_choose(lower: &str) -> bool {
     const SIGNS: [&str; 14] = [
