@@ -376,7 +376,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// Adds what stands before a candidate whether or not it contains a word of the query: what holds instead, or likely changed it.
+/// Adds what stands before a candidate whether or not it contains a word of the query: what holds instead, or may have changed it.
 fn add_heads(
     conn: &Connection,
     search: &Search<'_>,
@@ -390,7 +390,7 @@ fn add_heads(
     let mut at = 0;
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
-        let heads: Vec<i64> = candidates[at].0.preferred().collect();
+        let heads: Vec<i64> = candidates[at].0.preferred(search.is_unasked).collect();
         at += 1;
         for head in heads {
             if candidates.len() >= most || !known.insert(head) {
