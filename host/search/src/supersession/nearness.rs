@@ -20,6 +20,7 @@ const MAX_STANDS_OUT: f32 = 3.0;
 
 /// How near a statement is to an earlier one.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "two statements can be nearest in two ways, each seen from both")]
 pub(super) struct Nearness {
     /// The similarity of their words, 0 to 1.
     pub(super) similarity: f32,
