@@ -65,9 +65,11 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
-/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place.
+/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place. What may have changed a memory needs
+/// nothing if it puts it in doubt, and a little otherwise.
 const ASKED_LIKELY_SHARE: f64 = 0.0;
 const ASKED_POSSIBLE_SHARE: f64 = 0.1;
+const ASKED_DOUBT_SHARE: f64 = 0.0;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,7 +281,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().flat_map(Candidate::preferred).collect();
+        let heads: HashSet<Id> = candidates.iter().flat_map(|it| it.preferred(setting.is_unasked)).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -325,9 +327,10 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 }
 
 impl<Id: Copy> Candidate<Id> {
-    /// Returns what may stand before it though it has no word of the search.
-    pub fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
-        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
+    /// Returns what may stand before it though it has no word of the search, which somebody asked for or not.
+    pub fn preferred(&self, is_unasked: bool) -> impl Iterator<Item = Id> + '_ {
+        let is_preferred = move |it: &&Later<Id>| it.is_likely || (it.is_doubt && !is_unasked);
+        self.head.into_iter().chain(self.later.iter().filter(is_preferred).map(|it| it.id))
     }
 
     /// Returns what puts it in doubt, the oldest first.
@@ -336,9 +339,22 @@ impl<Id: Copy> Candidate<Id> {
     }
 }
 
+impl<Id> Later<Id> {
+    /// Returns the share of the earlier memory's score that it needs to stand before it.
+    fn least_share(&self, is_unasked: bool) -> f64 {
+        match (self.is_likely, is_unasked) {
+            (true, false) => ASKED_LIKELY_SHARE,
+            (false, false) if self.is_doubt => ASKED_DOUBT_SHARE,
+            (false, false) => ASKED_POSSIBLE_SHARE,
+            (true, true) => LIKELY_SHARE,
+            (false, true) => POSSIBLE_SHARE,
+        }
+    }
+}
+
 /// Gives a current memory at least the score of the memory that it superseded, and lowers the score of the superseded one. A
 /// later memory that may have changed an earlier one gets the latter's score too, if it likely did or matches as well; the
-/// latter keeps its own. In a search that somebody asked for, what likely changed it needs no match. Returns which memories must stand before which: by the
+/// latter keeps its own. In a search that somebody asked for, what likely changed it or puts it in doubt needs no match. Returns which memories must stand before which: by the
 /// earlier one, the later ones, the oldest first.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
     scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
@@ -366,13 +382,7 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
         }
         for later in it.later.clone() {
             let Some(&place) = places.get(&later.id) else { continue };
-            let least = match (later.is_likely, is_unasked) {
-                (true, false) => ASKED_LIKELY_SHARE,
-                (false, false) => ASKED_POSSIBLE_SHARE,
-                (true, true) => LIKELY_SHARE,
-                (false, true) => POSSIBLE_SHARE,
-            };
-            if own[place] >= least * score {
+            if own[place] >= later.least_share(is_unasked) * score {
                 scored[place].0 = scored[place].0.max(score);
                 heads.entry(id).or_default().push(later.id);
             }
@@ -606,22 +616,22 @@ mod tests {
         let earlier =
             |is_likely| Candidate { later: vec![Later { id: 2, is_likely, is_doubt: true }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
-        assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
-        assert_eq!(order(vec![earlier(false), later(0.3)]), [1, 2], "it hardly matches");
-        assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
-        assert_eq!(order(vec![earlier(true), later(0.5)]), [2, 1], "what likely changed it needs little");
-        assert_eq!(order(vec![earlier(true), later(0.0)]), [1, 2], "but something");
-        let asked = |is_likely| order_of(vec![candidate(4, "d", 4.0), earlier(is_likely), later(0.0)], &SETTING);
-        assert_eq!((asked(true), asked(false)[0]), (vec![2, 1, 4], 1), "somebody asked, and the change is likely");
-        let asked_of = |bm25| order_of(vec![earlier(false), later(bm25)], &SETTING);
-        assert_eq!(
-            (asked_of(0.5), order(vec![earlier(false), later(0.5)])),
-            (vec![2, 1], vec![1, 2]),
-            "half the match is enough"
-        );
+        let (possible, likely) = (earlier(false), earlier(true));
+        assert_eq!(order(vec![possible.clone(), later(7.0)]), [2, 1]);
+        assert_eq!(order(vec![possible.clone(), later(0.3)]), [1, 2], "it hardly matches");
+        assert_eq!(order(vec![likely.clone(), later(2.0)]), [2, 1]);
+        assert_eq!(order(vec![likely.clone(), later(0.5)]), [2, 1], "what likely changed it needs little");
+        assert_eq!(order(vec![likely.clone(), later(0.0)]), [1, 2], "but something");
+        let asked =
+            |earlier: &Candidate<u32>, bm25| order_of(vec![candidate(4, "d", 4.0), earlier.clone(), later(bm25)], &SETTING);
+        assert_eq!(asked(&likely, 0.0), [2, 1, 4], "somebody asked, and the change is likely");
+        assert_eq!(asked(&possible, 0.0), [2, 1, 4], "or possible, and the two are similar");
+        let hardly = Candidate { later: vec![Later { id: 2, is_likely: false, is_doubt: false }], ..candidate(1, "a", 8.0) };
+        assert_eq!(asked(&hardly, 0.0)[0], 1, "the two are hardly similar");
+        assert_eq!(asked(&hardly, 0.5)[0], 2, "but the search is about both");
         let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
-        assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");
+        assert_eq!(order(vec![likely, again, last]), [3, 2, 1], "and so on to the last one");
     }
 
     #[test]

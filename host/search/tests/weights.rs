@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use throughline_search::supersession::{FEATURES, Statement, Subject, weigh};
+use throughline_search::supersession::{FEATURES, Meaning, Statement, Subject, weigh};
 
 /// How strongly weights are pulled to zero.
 const RIDGE: f64 = 0.02;
@@ -27,6 +27,9 @@ const OTHERS_PERCENT: usize = 5;
 
 /// The share of the pairs of one chain that hold, in percent, that may seem to be likely changes. Such a link orders every search.
 const HOLDS_PERCENT: usize = 13;
+
+/// What statements mean says what they are about, and not whether one changes the other. In Korean and Japanese it is not known at all.
+const MEANINGS: [&str; 3] = ["likeness", "alikest_earlier", "alikest_later"];
 
 /// Of how many parts one is left out at a time.
 const FOLDS: usize = 10;
@@ -75,6 +78,10 @@ fn read(name: &str) -> Vec<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/chains").join(name);
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn embed(text: &str) -> Option<Meaning> {
+    throughline_embedding::local::embed(text).map(|it| Meaning { vector: it.vector, known: it.known })
 }
 
 fn text(value: &Value) -> &str {
@@ -156,7 +163,7 @@ fn samples() -> Vec<Sample> {
         })
         .collect();
     let mut samples = Vec::new();
-    for weighed in weigh(&statements) {
+    for weighed in weigh(&statements, &embed) {
         let (older, newer) = (&turns[weighed.older], &turns[weighed.newer]);
         let Some(features) = weighed.features else { continue };
         if older.file != newer.file {
@@ -211,20 +218,26 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     right
 }
 
-/// Learns weights that tell the samples of a label from the others; the last one is the bias. Both sides count the same in all.
+/// Learns weights that tell the samples of a label from the others; the last one is the bias. Both sides count the same in all. What
+/// is not `used` weighs nothing.
 #[expect(clippy::cast_precision_loss, reason = "some hundred")]
-fn learn<'a>(samples: impl Iterator<Item = &'a Sample> + Clone, is_of_label: impl Fn(&Sample) -> bool) -> Vec<f64> {
+fn learn<'a>(
+    samples: impl Iterator<Item = &'a Sample> + Clone,
+    used: impl Fn(&str) -> bool,
+    is_of_label: impl Fn(&Sample) -> bool,
+) -> Vec<f64> {
     let size = FEATURES.len();
+    let value = |it: &Sample, n: usize| if used(FEATURES[n]) { it.features[n] } else { 0.0 };
     let count = samples.clone().count() as f64;
     let of_label = samples.clone().filter(|it| is_of_label(it)).count() as f64;
-    let mean: Vec<f64> = (0..size).map(|n| samples.clone().map(|it| it.features[n]).sum::<f64>() / count).collect();
+    let mean: Vec<f64> = (0..size).map(|n| samples.clone().map(|it| value(it, n)).sum::<f64>() / count).collect();
     let scale: Vec<f64> = (0..size)
-        .map(|n| (samples.clone().map(|it| (it.features[n] - mean[n]).powi(2)).sum::<f64>() / count).sqrt())
+        .map(|n| (samples.clone().map(|it| (value(it, n) - mean[n]).powi(2)).sum::<f64>() / count).sqrt())
         .map(|scale| if scale > 0.0 { scale } else { 1.0 })
         .collect();
     let rows: Vec<(Vec<f64>, f64, f64)> = samples
         .map(|it| {
-            let mut row: Vec<f64> = (0..size).map(|n| (it.features[n] - mean[n]) / scale[n]).collect();
+            let mut row: Vec<f64> = (0..size).map(|n| (value(it, n) - mean[n]) / scale[n]).collect();
             row.push(1.0);
             let is_of_label = is_of_label(it);
             let weight = count / 2.0 / if is_of_label { of_label } else { count - of_label };
@@ -277,8 +290,8 @@ impl Models {
     fn of<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Self {
         let of_one_chain = samples.clone().filter(|it| it.label != Label::Other);
         Self {
-            subject: learn(samples, |it| it.label != Label::Other),
-            change: learn(of_one_chain, |it| it.label == Label::Changes),
+            subject: learn(samples, |_| true, |it| it.label != Label::Other),
+            change: learn(of_one_chain, |feature| !MEANINGS.contains(&feature), |it| it.label == Label::Changes),
         }
     }
 }
@@ -342,7 +355,8 @@ fn sorted(scores: impl Iterator<Item = f64>) -> Vec<f64> {
 
 /// Returns the next multiple of .05.
 fn round_up(score: f64) -> f64 {
-    (score * 20.0).ceil() / 20.0
+    // No negative zero.
+    (score * 20.0).ceil() / 20.0 + 0.0
 }
 
 /// Returns how often the weights are right about chains that they were not learned from.

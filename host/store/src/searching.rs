@@ -403,7 +403,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// Adds what stands before a candidate whether or not it contains a word of the query: what holds instead, or likely changed it.
+/// Adds what stands before a candidate whether or not it contains a word of the query: what holds instead, or may have changed it.
 fn add_heads(
     conn: &Connection,
     search: &Search<'_>,
@@ -417,7 +417,7 @@ fn add_heads(
     let mut at = 0;
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
-        let heads: Vec<i64> = candidates[at].candidate.preferred().collect();
+        let heads: Vec<i64> = candidates[at].candidate.preferred(search.is_unasked).collect();
         at += 1;
         for head in heads {
             if candidates.len() >= most || !known.insert(head) {

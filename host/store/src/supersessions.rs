@@ -8,8 +8,8 @@
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
 //! in force. If the later one *may have changed* it, a search that both match puts the later one above it, and it is told as the earlier
-//! word, unless the two are hardly similar. If it *likely* did, the later one must match a prompt only a little, and a search that somebody
-//! asked for not at all.
+//! word, unless the two are hardly similar. If it *likely* did, the later one must match a prompt only a little. In a search that somebody asked for,
+//! neither must match, unless they are hardly similar.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -547,21 +547,23 @@ mod tests {
     }
 
     #[test]
-    fn whoever_searches_finds_what_likely_changed_a_memory_though_it_has_none_of_the_words() {
-        for (change, is_raised) in [(Change::Likely, true), (Change::Possible, false)] {
+    fn whoever_searches_finds_what_may_have_changed_a_memory_though_it_has_none_of_the_words() {
+        for (change, similarity, is_raised) in
+            [(Change::Likely, 0.3, true), (Change::Possible, 0.3, true), (Change::Possible, 0.06, false)]
+        {
             let (mut it, project, ids) = three_rules();
             let link = Supersession {
                 older: ids[0].clone(),
                 newer: ids[3].clone(),
                 relation: Relation::Follows,
                 change,
-                similarity: Some(0.3),
+                similarity: Some(similarity),
                 made_at: 1,
                 undone_at: None,
             };
             let comparison = it.store.to_compare(&project.id, &[], 10).unwrap().expect("new memories");
             it.store.put_comparison(&project.id, &comparison, &[link]).unwrap();
-            assert_eq!(found(&it, &project, false)[0] == ids[3], is_raised, "{change:?}");
+            assert_eq!(found(&it, &project, false)[0] == ids[3], is_raised, "{change:?} {similarity}");
             assert_eq!(found(&it, &project, true)[0], ids[0], "nobody asked: {change:?}");
         }
     }

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 
+use throughline_embedding::local;
 use throughline_model::contract::Memory;
-use throughline_search::supersession::{Statement, Subject, compare};
+use throughline_search::supersession::{Meaning, Statement, Subject, compare};
 use throughline_store::{Comparison, EXTERNAL_ID, SAVED, Store, Supersession};
 
 /// Kinds that are not compared: a commit is history, and the others repeat what other memories say.
@@ -82,7 +83,8 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
     let statements: Vec<Statement<'_>> =
         comparison.memories.iter().map(|it| statement(&it.memory, &turns, it.is_new)).collect();
     let id = |at: usize| comparison.memories[at].memory.id.clone();
-    let links: Vec<Supersession> = compare(&statements)
+    let embed = |text: &str| local::embed(text).map(|it| Meaning { vector: it.vector, known: it.known });
+    let links: Vec<Supersession> = compare(&statements, &embed)
         .into_iter()
         .map(|link| Supersession {
             older: id(link.older),

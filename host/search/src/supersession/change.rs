@@ -230,7 +230,14 @@ mod tests {
         let [older, newer] = [older, newer].map(|texts| Statement::of("s", 0, texts));
         let judged = |nearness| judge(&Parts::of(&older), &Parts::of(&newer), nearness);
         let lone = Nearness::alone(0.22);
-        let among_many = Nearness { is_nearest_earlier: false, is_nearest_later: false, stands_out: 0.4, ..lone };
+        let among_many = Nearness {
+            is_nearest_earlier: false,
+            is_nearest_later: false,
+            stands_out: 0.4,
+            is_alikest_earlier: false,
+            is_alikest_later: false,
+            ..lone
+        };
         assert!(matches!(judged(lone), Judgement::MayChange(_)), "{:?}", judged(lone));
         assert_eq!(judged(among_many), Judgement::Holds);
     }

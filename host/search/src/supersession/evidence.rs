@@ -12,7 +12,7 @@ use super::{cues, facts};
 const SURE_TOPIC: f32 = 0.20;
 
 /// The names of the features, in their order.
-pub const FEATURES: [&str; 37] = [
+pub const FEATURES: [&str; 40] = [
     "similarity",
     "shared_identifiers",
     "shared_in_heads",
@@ -50,6 +50,9 @@ pub const FEATURES: [&str; 37] = [
     "other_values",
     "request_is_about_it",
     "is_short",
+    "likeness",
+    "alikest_earlier",
+    "alikest_later",
 ];
 
 /// What speaks for and against a change.
@@ -239,7 +242,7 @@ impl Evidence {
 }
 
 /// Returns the last features: how the two are near each other beside all others, and what of each is in the other.
-fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f32; 9] {
+fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f32; 12] {
     let yes = |it: bool| f32::from(u8::from(it));
     let newer_values: BTreeSet<facts::Value> = newer.request_values.union(&newer.result_values).cloned().collect();
     [
@@ -252,6 +255,9 @@ fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f
         yes(units_differ(&older.head_values, &newer_values)),
         share(&newer.request_words, &older.words),
         yes(newer.request_words.len() < 6),
+        nearness.likeness,
+        yes(nearness.is_alikest_earlier),
+        yes(nearness.is_alikest_later),
     ]
 }
 

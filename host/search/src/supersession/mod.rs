@@ -17,6 +17,7 @@ mod change;
 mod cues;
 mod evidence;
 mod facts;
+mod meaning;
 mod nearness;
 mod relation;
 mod similarity;
@@ -28,6 +29,8 @@ use std::collections::{HashMap, HashSet};
 use self::change::{Judgement, Parts};
 use self::evidence::Evidence;
 pub use self::evidence::FEATURES;
+use self::meaning::Meanings;
+pub use self::meaning::{Embed, Meaning};
 use self::nearness::{MIN_NEAREST, Nearness, Rivals};
 pub use self::relation::{Change, Relation, Statement, Subject};
 use self::similarity::Space;
@@ -61,6 +64,9 @@ pub const MIN_DOUBT: f32 = 0.08;
 /// How many of the nearest statements, older and newer, are looked at.
 const MAX_NEAREST: usize = 6;
 
+/// How many of those nearest by their words are compared by meaning: in a large project, most of them share a word or two.
+const MAX_LIKENED: usize = 100;
+
 /// The share of a statement's words, by weight, that a memory has which says it too.
 const MIN_CONTAINED: f32 = 0.7;
 
@@ -69,14 +75,15 @@ const MIN_CONTAINED: f32 = 0.7;
 const MIN_MADE_UP: f32 = 0.35;
 
 /// Compares the new statements with all others. Returns the links, at most one for each pair.
-pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
+pub fn compare(statements: &[Statement<'_>], embed: &Embed<'_>) -> Vec<Link> {
     let texts = statements.iter().map(|statement| [statement.title, statement.content]);
     let space = Space::new(texts, MIN_NEAREST);
     // A statement is taken apart once, however many it is compared with.
     let parts: Vec<OnceCell<Parts<'_>>> = statements.iter().map(|_| OnceCell::new()).collect();
     let parts_of = |at: usize| parts[at].get_or_init(|| Parts::of(&statements[at]));
     let mut links: Vec<Link> = Vec::new();
-    for Pair { older, newer, nearness } in pairs(statements, &space) {
+    let meanings = Meanings::new(statements, embed);
+    for Pair { older, newer, nearness } in pairs(statements, &space, &meanings) {
         let similarity = nearness.similarity;
         let (before, after) = (&statements[older], &statements[newer]);
         let (relation, change) = match change::judge(parts_of(older), parts_of(newer), nearness) {
@@ -118,15 +125,16 @@ pub struct Weighed {
 }
 
 /// Returns what speaks for and against each change that [`compare`] considers. The weights are learned from this.
-pub fn weigh(statements: &[Statement<'_>]) -> Vec<Weighed> {
-    let space = Space::new(statements.iter().map(|statement| [statement.title, statement.content]), MIN_NEAREST);
+pub fn weigh(statements: &[Statement<'_>], embed: &Embed<'_>) -> Vec<Weighed> {
+    let texts = statements.iter().map(|statement| [statement.title, statement.content]);
+    let space = Space::new(texts, MIN_NEAREST);
     let parts: Vec<Parts<'_>> = statements.iter().map(Parts::of).collect();
     let weigh = |Pair { older, newer, nearness }: Pair| {
         let evidence = Evidence::of(&parts[older], &parts[newer], nearness);
         let features = evidence.has_topic.then_some(evidence.features);
         Weighed { older, newer, features, is_plain: evidence.is_plain() }
     };
-    pairs(statements, &space).into_iter().map(weigh).collect()
+    pairs(statements, &space, &Meanings::new(statements, embed)).into_iter().map(weigh).collect()
 }
 
 /// Two statements of two sessions that are about the same.
@@ -138,7 +146,7 @@ struct Pair {
 }
 
 /// Returns, for each new statement, the pairs with those that are nearest to it.
-fn pairs(statements: &[Statement<'_>], space: &Space) -> Vec<Pair> {
+fn pairs(statements: &[Statement<'_>], space: &Space, meanings: &Meanings<'_>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut known: HashSet<(usize, usize)> = HashSet::new();
     let mut last_words: HashMap<usize, bool> = HashMap::new();
@@ -152,19 +160,30 @@ fn pairs(statements: &[Statement<'_>], space: &Space) -> Vec<Pair> {
         let (older, newer): (Vec<_>, Vec<_>) = of_others
             .filter(|(other, _)| statements[*other].is_statement)
             .partition(|(other, _)| (statements[*other].created, *other) < (statement.created, at));
-        let older = older.into_iter().take(MAX_NEAREST).map(|&(other, similarity)| (other, at, similarity));
-        let newer = newer.into_iter().take(MAX_NEAREST).map(|&(other, similarity)| (at, other, similarity));
+        let nearest = |others: Vec<&(usize, f32)>| {
+            // Those nearest by their words, and the one that means the most similar.
+            let alike = others.iter().skip(MAX_NEAREST).take(MAX_LIKENED - MAX_NEAREST).copied().max_by(|one, other| {
+                let [one, other] = [one, other].map(|it| meanings.likeness(at, it.0));
+                one.total_cmp(&other)
+            });
+            others.into_iter().take(MAX_NEAREST).chain(alike).copied().collect::<Vec<_>>()
+        };
+        let older = nearest(older).into_iter().map(|(other, similarity)| (other, at, similarity));
+        let newer = nearest(newer).into_iter().map(|(other, similarity)| (at, other, similarity));
         for (older, newer, similarity) in older.chain(newer) {
             if statements[older].created >= statements[newer].created || !known.insert((older, newer)) {
                 continue;
             }
-            let mut rivals_of = |at: usize| *rivals.entry(at).or_insert_with(|| Rivals::of(statements, space, at));
+            let mut rivals_of = |at: usize| *rivals.entry(at).or_insert_with(|| Rivals::of(statements, space, meanings, at));
             let (of_older, of_newer) = (rivals_of(older), rivals_of(newer));
             let nearness = Nearness {
                 similarity,
                 is_nearest_earlier: of_newer.nearest_earlier == Some(older),
                 is_nearest_later: of_older.nearest_later == Some(newer),
                 stands_out: similarity / of_newer.best_but(&statements[older]).max(of_older.best_but(&statements[newer])),
+                likeness: meanings.likeness(older, newer),
+                is_alikest_earlier: of_newer.alikest_earlier == Some(older),
+                is_alikest_later: of_older.alikest_later == Some(newer),
             };
             if (similarity >= MIN_SIMILARITY || nearness.is_nearest())
                 && *last_words.entry(newer).or_insert_with(|| is_last_word(statements, space, newer))
@@ -299,7 +318,7 @@ mod tests {
         let mut all = others();
         all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(statement("b", 20, "make it 90", KEEPS_90));
-        let links = compare(&all);
+        let links = compare(&all, &|_| None);
         let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
         assert_eq!(link.relation, Relation::Amends);
         assert!(links.iter().all(|link| link.older >= 3), "{links:?}");
@@ -312,13 +331,16 @@ mod tests {
         for (subject, changes) in [(Subject::Deed, true), (Subject::Finding, false), (Subject::Task, false)] {
             all.truncate(4);
             all.push(Statement { subject, ..statement("b", 20, "make it 90", KEEPS_90) });
-            let links = compare(&all);
+            let links = compare(&all, &|_| None);
             assert_eq!(links.iter().any(|link| link.relation.supersedes()), changes, "{subject:?}: {links:?}");
             assert!(changes || links.iter().all(|link| link.change == Change::Unlikely), "{subject:?}: {links:?}");
         }
         all[3].subject = Subject::Task;
         all[4].subject = Subject::Deed;
-        assert!(compare(&all).iter().all(|link| !link.relation.supersedes()), "a task is completed, and nothing else");
+        assert!(
+            compare(&all, &|_| None).iter().all(|link| !link.relation.supersedes()),
+            "a task is completed, and nothing else"
+        );
     }
 
     #[test]
@@ -331,7 +353,7 @@ mod tests {
             "what was the idle time of a login again?",
             "`SESSION_TTL_MIN = 30` in `auth/session.ts`; nothing changed there since it was set.",
         ));
-        assert!(compare(&all).iter().all(|link| !link.relation.supersedes()));
+        assert!(compare(&all, &|_| None).iter().all(|link| !link.relation.supersedes()));
     }
 
     #[test]
@@ -339,7 +361,7 @@ mod tests {
         let mut all = others();
         all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(statement("a", 20, "make it 90", KEEPS_90));
-        assert!(compare(&all).is_empty());
+        assert!(compare(&all, &|_| None).is_empty());
     }
 
     #[test]
@@ -349,8 +371,11 @@ mod tests {
         all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(Statement { is_statement: false, ..statement("a", 10, "", &turn) });
         all.push(statement("b", 20, "make it 90", KEEPS_90));
-        let amended: Vec<usize> =
-            compare(&all).iter().filter(|link| link.relation == Relation::Amends).map(|link| link.older).collect();
+        let amended: Vec<usize> = compare(&all, &|_| None)
+            .iter()
+            .filter(|link| link.relation == Relation::Amends)
+            .map(|link| link.older)
+            .collect();
         assert_eq!(amended, [3, 4]);
     }
 
@@ -370,7 +395,7 @@ mod tests {
             "no, leave it",
             "`SESSION_TTL_MIN = 30` in `auth/session.ts` stays, an idle login ends after 30 minutes.",
         ));
-        assert!(compare(&all).iter().all(|link| !link.relation.supersedes()));
+        assert!(compare(&all, &|_| None).iter().all(|link| !link.relation.supersedes()));
     }
 
     /// Two answers about how a queue is kept, of which nothing says in words that the second one changes the first.
@@ -393,7 +418,7 @@ mod tests {
 
     #[test]
     fn what_may_be_a_change_hides_nothing_and_says_so() {
-        let links = compare(&in_doubt());
+        let links = compare(&in_doubt(), &|_| None);
         let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
         assert_eq!(link.relation, Relation::Follows);
         assert!(link.change > Change::Unlikely, "{link:?}");
@@ -404,7 +429,7 @@ mod tests {
         for cut in [3, 4] {
             let mut all = in_doubt();
             all[cut].is_whole = false;
-            assert!(compare(&all).iter().all(|link| link.change == Change::Unlikely), "{cut}");
+            assert!(compare(&all, &|_| None).iter().all(|link| link.change == Change::Unlikely), "{cut}");
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Two short statements about one rule share few words. That each is the nearest to the other says more than how near they are.
 
+use super::MAX_LIKENED;
+use super::meaning::Meanings;
 use super::relation::Statement;
 use super::similarity::Space;
 
@@ -10,11 +12,15 @@ use super::similarity::Space;
 /// to each other.
 pub(super) const MIN_NEAREST: f32 = 0.05;
 
+/// The least likeness in meaning of two statements that may be about the same subject, if one is the most alike to the other.
+pub(super) const MIN_ALIKE: f32 = 0.2;
+
 /// The most that a pair can stand out.
 const MAX_STANDS_OUT: f32 = 3.0;
 
 /// How near a statement is to an earlier one.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "two statements can be nearest in two ways, each seen from both")]
 pub(super) struct Nearness {
     /// The similarity of their words, 0 to 1.
     pub(super) similarity: f32,
@@ -24,12 +30,20 @@ pub(super) struct Nearness {
     pub(super) is_nearest_later: bool,
     /// Their similarity, divided by the greatest that either has with a statement of a third session.
     pub(super) stands_out: f32,
+    /// How alike they are in meaning, 0 to 1.
+    pub(super) likeness: f32,
+    /// Whether no other earlier statement of another session means more alike to the later one.
+    pub(super) is_alikest_earlier: bool,
+    /// Whether no other later statement of another session means more alike to the earlier one.
+    pub(super) is_alikest_later: bool,
 }
 
 impl Nearness {
     /// Returns whether one of them is the nearest to the other.
     pub(super) fn is_nearest(&self) -> bool {
-        self.is_nearest_earlier || self.is_nearest_later
+        self.is_nearest_earlier
+            || self.is_nearest_later
+            || (self.is_alikest_earlier || self.is_alikest_later) && self.likeness >= MIN_ALIKE
     }
 
     /// Returns how much the pair stands out among others, from -1 to 1.
@@ -39,7 +53,15 @@ impl Nearness {
 
     #[cfg(test)]
     pub(super) fn alone(similarity: f32) -> Self {
-        Self { similarity, is_nearest_earlier: true, is_nearest_later: true, stands_out: 2.0 }
+        Self {
+            similarity,
+            is_nearest_earlier: true,
+            is_nearest_later: true,
+            stands_out: 2.0,
+            likeness: 0.5,
+            is_alikest_earlier: true,
+            is_alikest_later: true,
+        }
     }
 }
 
@@ -48,6 +70,8 @@ impl Nearness {
 pub(super) struct Rivals<'a> {
     pub(super) nearest_earlier: Option<usize>,
     pub(super) nearest_later: Option<usize>,
+    pub(super) alikest_earlier: Option<usize>,
+    pub(super) alikest_later: Option<usize>,
     /// The sessions of the nearest one, and how near it is.
     best: (&'a str, f32),
     /// How near the nearest one of another session than that is.
@@ -55,19 +79,36 @@ pub(super) struct Rivals<'a> {
 }
 
 impl<'a> Rivals<'a> {
-    pub(super) fn of(statements: &[Statement<'a>], space: &Space, at: usize) -> Self {
+    pub(super) fn of(statements: &[Statement<'a>], space: &Space, meanings: &Meanings<'_>, at: usize) -> Self {
         let it = &statements[at];
-        let mut rivals = Self { nearest_earlier: None, nearest_later: None, best: ("", MIN_NEAREST), second: MIN_NEAREST };
+        let mut rivals = Self {
+            nearest_earlier: None,
+            nearest_later: None,
+            alikest_earlier: None,
+            alikest_later: None,
+            best: ("", MIN_NEAREST),
+            second: MIN_NEAREST,
+        };
         let mut is_first = true;
+        let (mut most_earlier, mut most_later) = (0.0, 0.0);
+        let mut likened = 0;
         for &(other, similarity) in space.nearest(at).iter() {
             let one = &statements[other];
             if !one.is_statement || !it.is_of_another_session(one) || one.created == it.created {
                 continue;
             }
+            likened += 1;
+            let likeness = if likened <= MAX_LIKENED { meanings.likeness(at, other) } else { 0.0 };
             if one.created < it.created {
                 rivals.nearest_earlier = rivals.nearest_earlier.or(Some(other));
+                if likeness > most_earlier {
+                    (rivals.alikest_earlier, most_earlier) = (Some(other), likeness);
+                }
             } else {
                 rivals.nearest_later = rivals.nearest_later.or(Some(other));
+                if likeness > most_later {
+                    (rivals.alikest_later, most_later) = (Some(other), likeness);
+                }
             }
             if is_first {
                 (rivals.best, is_first) = ((one.session, similarity), false);

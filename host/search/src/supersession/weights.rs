@@ -2,99 +2,105 @@
 
 use super::evidence::FEATURES;
 
-pub(super) const SUBJECT_BIAS: f32 = -2.28;
+pub(super) const SUBJECT_BIAS: f32 = -2.22;
 
 /// What speaks for one subject of two statements. One for each of [`FEATURES`].
 #[rustfmt::skip]
 pub(super) const SUBJECT_WEIGHTS: [f32; FEATURES.len()] = [
-    7.25, // similarity
-    0.62, // shared_identifiers
-    0.06, // shared_in_heads
-    2.65, // common_head_words
-    0.62, // other_value_of_a_name
-    0.43, // same_value_of_a_name
-    0.30, // other_value_of_its_unit
-    -0.66, // decided_value_gone
-    0.66, // asks_for_another_value
-    1.49, // refutes_a_ticket
-    0.60, // refutes_an_explanation
-    1.08, // completes
-    0.38, // removes
-    0.61, // removal_was_asked
+    6.68, // similarity
+    0.56, // shared_identifiers
+    0.19, // shared_in_heads
+    2.11, // common_head_words
+    0.49, // other_value_of_a_name
+    0.27, // same_value_of_a_name
+    0.37, // other_value_of_its_unit
+    -0.63, // decided_value_gone
+    0.55, // asks_for_another_value
+    1.11, // refutes_a_ticket
+    0.40, // refutes_an_explanation
+    0.89, // completes
+    0.24, // removes
+    0.45, // removal_was_asked
     0.20, // names_what_was_before
-    -0.03, // holds_from_now
-    0.08, // asks_for_a_change
-    0.17, // asks_for_a_reversal
-    0.06, // asks_about_all
-    -0.33, // asks_a_question
-    0.32, // asks_for_no_change
-    -0.15, // has_a_name_of_its_own
-    1.30, // keeps_what_was_decided
-    0.44, // keeps_a_name
-    1.23, // keeps_the_value
-    0.21, // says_unchanged
-    -0.28, // adds
-    -0.34, // same_file_elsewhere
-    0.95, // nearest_earlier
-    0.29, // nearest_later
-    2.63, // stands_out
-    0.63, // kept_identifiers
-    0.07, // new_identifiers
-    0.25, // kept_values
-    0.87, // other_values
-    -1.77, // request_is_about_it
-    -0.18, // is_short
+    0.02, // holds_from_now
+    -0.02, // asks_for_a_change
+    0.22, // asks_for_a_reversal
+    0.04, // asks_about_all
+    -0.43, // asks_a_question
+    0.29, // asks_for_no_change
+    -0.11, // has_a_name_of_its_own
+    1.32, // keeps_what_was_decided
+    0.64, // keeps_a_name
+    0.97, // keeps_the_value
+    0.14, // says_unchanged
+    -0.20, // adds
+    -0.24, // same_file_elsewhere
+    0.98, // nearest_earlier
+    0.34, // nearest_later
+    2.42, // stands_out
+    0.56, // kept_identifiers
+    -0.01, // new_identifiers
+    0.19, // kept_values
+    0.76, // other_values
+    -1.46, // request_is_about_it
+    -0.19, // is_short
+    -0.47, // likeness
+    0.70, // alikest_earlier
+    0.62, // alikest_later
 ];
 
-pub(super) const CHANGE_BIAS: f32 = -0.15;
+pub(super) const CHANGE_BIAS: f32 = 0.05;
 
 /// What speaks for a change, if they have one subject. One for each of [`FEATURES`].
 #[rustfmt::skip]
 pub(super) const CHANGE_WEIGHTS: [f32; FEATURES.len()] = [
     2.15, // similarity
-    0.15, // shared_identifiers
+    0.14, // shared_identifiers
     -0.02, // shared_in_heads
-    -0.70, // common_head_words
-    1.44, // other_value_of_a_name
-    -1.51, // same_value_of_a_name
+    -0.79, // common_head_words
+    1.46, // other_value_of_a_name
+    -1.49, // same_value_of_a_name
     0.47, // other_value_of_its_unit
-    0.46, // decided_value_gone
-    0.43, // asks_for_another_value
-    2.04, // refutes_a_ticket
-    2.01, // refutes_an_explanation
-    1.97, // completes
-    0.79, // removes
-    0.83, // removal_was_asked
+    0.45, // decided_value_gone
+    0.42, // asks_for_another_value
+    2.01, // refutes_a_ticket
+    1.98, // refutes_an_explanation
+    1.96, // completes
+    0.78, // removes
+    0.82, // removal_was_asked
     0.95, // names_what_was_before
-    0.03, // holds_from_now
-    0.81, // asks_for_a_change
-    0.60, // asks_for_a_reversal
+    0.05, // holds_from_now
+    0.77, // asks_for_a_change
+    0.64, // asks_for_a_reversal
     1.72, // asks_about_all
-    -1.60, // asks_a_question
-    -1.18, // asks_for_no_change
-    -1.77, // has_a_name_of_its_own
+    -1.61, // asks_a_question
+    -1.16, // asks_for_no_change
+    -1.76, // has_a_name_of_its_own
     -1.35, // keeps_what_was_decided
     -0.41, // keeps_a_name
-    -0.99, // keeps_the_value
-    -0.87, // says_unchanged
-    -0.60, // adds
-    -3.69, // same_file_elsewhere
-    0.59, // nearest_earlier
-    0.31, // nearest_later
-    0.03, // stands_out
-    -0.75, // kept_identifiers
-    -1.02, // new_identifiers
-    -0.00, // kept_values
-    0.06, // other_values
-    -0.78, // request_is_about_it
-    -0.89, // is_short
+    -1.00, // keeps_the_value
+    -0.89, // says_unchanged
+    -0.59, // adds
+    -3.70, // same_file_elsewhere
+    0.48, // nearest_earlier
+    0.25, // nearest_later
+    0.02, // stands_out
+    -0.78, // kept_identifiers
+    -1.06, // new_identifiers
+    -0.01, // kept_values
+    0.04, // other_values
+    -0.75, // request_is_about_it
+    -0.91, // is_short
+    0.00, // likeness
+    0.00, // alikest_earlier
+    0.00, // alikest_later
 ];
 
 /// The least score of two statements that have one subject.
-pub(super) const SUBJECT_THRESHOLD: f32 = 0.30;
+pub(super) const SUBJECT_THRESHOLD: f32 = 0.00;
 
 /// The least score of a change that hides the earlier one, if something plain speaks of it. A wrong link hides a rule that holds.
-pub(super) const PLAIN_THRESHOLD: f32 = 2.70;
+pub(super) const PLAIN_THRESHOLD: f32 = 2.75;
 
 /// The least score of what is likely a change.
 pub(super) const LIKELY_THRESHOLD: f32 = 0.35;
