@@ -1,10 +1,13 @@
 //! Turns stored text into one safe line. It cannot break out of its line, start a section, or pass for the client's own
 //! words.
 
+mod brief;
+
 use std::borrow::Cow;
 
 use crate::extract::labels::{self, Labels};
 use crate::text::{self, Language};
+pub(super) use brief::{brief, in_sentences, without_middle};
 
 /// The languages whose labels stored texts have.
 pub(super) const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
@@ -158,52 +161,6 @@ pub(super) fn truncate(line: &str, max: usize) -> String {
         None if is_in_code(clipped) => format!("{clipped}…`"),
         None => format!("{clipped}…"),
     }
-}
-
-/// Shortens what a session gave to the whole sentences at its beginning, and the whole items of a list, that fit into `max` characters.
-pub(super) fn brief(line: &str, max: usize) -> String {
-    /// The length below which a sentence says too little, in characters.
-    const MIN_BRIEF_CHARS: usize = 60;
-    let line = line.trim();
-    if line.chars().nth(max).is_none() {
-        return line.to_owned();
-    }
-    let clipped = text::clip(line, max - 2);
-    let clipped = clipped.trim_end_matches('…');
-    let whole = |end: &usize| clipped[..*end].chars().count() >= MIN_BRIEF_CHARS && !is_in_code(&clipped[..*end]);
-    let ends = |marks: &[&str]| -> Option<usize> {
-        let of = |mark: &str| clipped.match_indices(mark).map(|(at, _)| at + mark.trim_end().len()).filter(&whole).last();
-        marks.iter().filter_map(|mark| of(mark)).max()
-    };
-    match ends(&[". ", "。", "! ", "? ", "; ", "；"]) {
-        // What follows a short beginning may be what matters, and is cut in its middle.
-        Some(end) if clipped[..end].chars().count() * 2 >= max => format!("{} …", &clipped[..end]),
-        _ => truncate(line, max),
-    }
-}
-
-/// Shortens what a session gave to whole sentences from its beginning and from its end, which says how things stand, that fit into `max`
-/// characters.
-pub(super) fn without_middle(line: &str, max: usize) -> String {
-    /// The part of the room that the end may take, unless its last sentence alone is longer, and the most that this may take.
-    const END_PART: usize = 3;
-    const LAST_PART: usize = 2;
-    let line = line.trim();
-    if line.chars().nth(max).is_none() {
-        return line.to_owned();
-    }
-    let mut starts: Vec<usize> = [". ", "。", "! ", "? "]
-        .iter()
-        .flat_map(|mark| line.match_indices(mark).map(|(at, _)| at + mark.len()))
-        .filter(|&start| start < line.len() && !is_in_code(&line[..start]) && !line[start..].starts_with("— "))
-        .collect();
-    starts.sort_unstable_by(|one, other| other.cmp(one));
-    let fits = |start: usize, part: usize| line[start..].chars().count() * part <= max;
-    let end = starts.iter().take_while(|start| fits(**start, END_PART)).last().or(starts.first()).copied();
-    let Some(end) = end.filter(|&end| fits(end, LAST_PART)) else { return brief(line, max) };
-    let tail = &line[end..];
-    let begin = brief(&line[..end], max.saturating_sub(tail.chars().count() + 1));
-    format!("{begin} {tail}")
 }
 
 /// Fits the line of a memory into [`MAX_LINE_CHARS`] characters. If the line ends in a fix or in rejected options, that
@@ -441,35 +398,6 @@ impl TextKey {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn what_a_session_gave_is_shortened_to_whole_sentences_or_items() {
-        let said = "The till rounds half a cent up, as the tax office of the country wants it done. The drawer opens later.";
-        assert_eq!(brief(said, 90), "The till rounds half a cent up, as the tax office of the country wants it done. …");
-        let list =
-            "Changed in the till and in the drawer of the shop: `round` rounds up; `open()` waits; the bell rings twice";
-        assert_eq!(
-            brief(list, 100),
-            "Changed in the till and in the drawer of the shop: `round` rounds up; `open()` waits; …"
-        );
-        assert_eq!(brief("Short.", 90), "Short.");
-        assert_eq!(brief(&"drawer ".repeat(20), 90), truncate(&"drawer ".repeat(20), 90));
-    }
-
-    #[test]
-    fn what_has_no_room_is_cut_in_its_middle() {
-        let said = "The till rounds half a cent up. The drawer opens later. The bell of the night till rings twice. One slip \
-                    is left to print.";
-        assert_eq!(without_middle(said, 70), "The till rounds half a cent up. … One slip is left to print.");
-        assert_eq!(without_middle(said, 200), said);
-        let committed = format!("{said} — committed as 1a2b3c4 \"Fold the slip\".");
-        assert_eq!(
-            without_middle(&committed, 140),
-            "The till rounds half a cent up. The drawer opens later. … One slip is left to print. — committed as 1a2b3c4 \"Fold the slip\"."
-        );
-        let long_end = format!("The till rings. {}", "The drawer opens and ".repeat(9));
-        assert_eq!(without_middle(&long_end, 90), brief(&long_end, 90), "the last sentence alone has no room");
-    }
 
     #[test]
     fn stored_text_stays_in_its_line() {

@@ -9,8 +9,10 @@ use super::code_block::{self, Block};
 use super::prose;
 use super::signs;
 use crate::text;
-use marks::{ListMark, is_indented, is_item, is_lettered, labels_value};
+use marks::{ListMark, boxes, is_indented, is_item, is_lettered, labels_value, number_of, offset};
 use table::{cells, row};
+
+pub(super) use marks::number_in_label;
 
 /// Who made a statement, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +68,9 @@ pub(super) struct Statement {
     /// Whether it stands behind a list below bold words: they say what the list is, and nothing of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_behind_list: bool,
+    /// The number of the heading or of the item that it opens, also of one such as "Part 2". 0 if it has none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub number: u16,
     /// Whether it opens an item that has a number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_step: bool,
@@ -90,6 +95,11 @@ impl Statement {
     pub(super) fn follows(&self, before: &Statement) -> bool {
         self.goes_on && (before.voice, before.count) == (self.voice, self.count) && before.place + 1 == self.place
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u16) -> bool {
+    *number == 0
 }
 
 /// Removes what the agent said for which `is_of` returns true, with the sentences that go on after it.
@@ -140,13 +150,15 @@ const MAX_LEAD_CHARS: usize = 60;
 const MAX_LEAD_ON_CHARS: usize = 24;
 
 /// The maximum number of statements of one text.
-const MAX_STATEMENTS: usize = 120;
+const MAX_STATEMENTS: usize = 200;
 
 /// Returns the statements of a text, without code blocks.
 pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let blocks = if voice == Voice::Human { Vec::new() } else { code_block::blocks(said) };
     let mut reader = Reader { said, voice, ..Reader::default() };
-    let mut lines = text::prose_lines(said).peekable();
+    let asides = if voice == Voice::Human { Vec::new() } else { boxes(said) };
+    let is_aside = |line: &str| asides.iter().any(|aside| aside.contains(&offset(line, said)));
+    let mut lines = text::prose_lines(said).filter(|line| !is_aside(line)).peekable();
     while let Some(line) = lines.next().filter(|_| reader.all.len() < MAX_STATEMENTS) {
         let block = blocks.iter().find(|block| std::ptr::eq(block.lead, line));
         reader.line(line, lines.peek().copied(), block);
@@ -199,6 +211,7 @@ impl Reader<'_> {
         }
         let led = block.filter(|it| it.is_led() && form != Form::Heading);
         let last = parts.len().saturating_sub(1);
+        let own_number = if self.is_of_agent() { number_of(line, form) } else { 0 };
         for (number, part) in parts.into_iter().enumerate() {
             let part = match led.filter(|_| number == last) {
                 Some(block) => self.before_code(&part, block, is_step),
@@ -218,6 +231,7 @@ impl Reader<'_> {
                     goes_on: number > 0,
                     is_proposed: self.is_proposed,
                     is_behind_list: is_behind_list && is_sentence,
+                    number: if number == 0 { own_number } else { 0 },
                     is_step: is_step && number == 0,
                     is_of_code: is_of_code && shown.is_none(),
                     ..Statement::default()
@@ -425,6 +439,16 @@ mod tests {
                 "`sum` — adds"
             ]
         );
+    }
+
+    #[test]
+    fn a_lecture_in_a_box_is_no_statement() {
+        let said = format!(
+            "The till rounds.\n\n`★ Insight {0}`\nCents are whole numbers.\n- Floats are not\n`{0}`\n\nIt rings.",
+            "─".repeat(30)
+        );
+        let texts: Vec<String> = statements(&said, Voice::Answer).into_iter().map(|it| it.text).collect();
+        assert_eq!(texts, ["The till rounds.", "It rings."]);
     }
 
     #[test]

@@ -33,8 +33,9 @@ const MAX_PROMPT_CHARS: usize = 9_000;
 const MAX_COMMAND_CHARS: usize = 300;
 /// How many characters of a thought are kept.
 const MAX_THOUGHT_CHARS: usize = 500;
-/// The maximum length of the latest answer, in bytes.
-const MAX_ANSWER_BYTES: usize = 8 * 1024;
+/// The maximum length of the latest answer, in bytes, and how many of them are its end.
+const MAX_ANSWER_BYTES: usize = 16 * 1024;
+const END_OF_ANSWER_BYTES: usize = 3 * 1024;
 /// The maximum length of the part of a prompt that is split into statements, in bytes. Text after it is pasted.
 const MAX_STATED_BYTES: usize = 3 * 1024;
 /// The maximum number of statements of an open turn.
@@ -206,7 +207,7 @@ impl Turn {
             let first = first.min(self.statements.len());
             self.statements[first..].iter_mut().for_each(|statement| statement.is_before_edit = true);
         }
-        self.answer = text::clip_block(said, MAX_ANSWER_BYTES).into_owned();
+        self.answer = text::clip_middle(said, MAX_ANSWER_BYTES, END_OF_ANSWER_BYTES).into_owned();
         self.answered = source;
     }
 

@@ -48,6 +48,19 @@ pub(crate) fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..cut].trim_end()))
 }
 
+/// Returns the text in at most `max` bytes. A longer text loses its middle: a beginning that is cut as [`clip_block`] does, and whole
+/// lines of the last `end` bytes.
+pub(crate) fn clip_middle(text: &str, max: usize, end: usize) -> Cow<'_, str> {
+    let text = text.trim();
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let last = tail(text, end);
+    let last = last.split_once('\n').map_or("", |(_, whole)| whole).trim();
+    let first = clip_block(text, max.saturating_sub(last.len() + 2));
+    Cow::Owned(format!("{first}\n\n{last}").trim_end().to_owned())
+}
+
 /// Returns where to cut a text that is longer than `max` bytes: the last natural boundary in the second half of the
 /// window.
 fn natural_cut(text: &str, max: usize) -> usize {
@@ -76,11 +89,23 @@ mod tests {
         assert_eq!(clip("언어정책을추가한다", 5), "언어정책…");
     }
 
+    #[test]
+    fn a_long_text_keeps_its_end() {
+        let text = format!("The till opens.\n{}It rings once.\nThe drawer is shut.", "One slip.\n".repeat(40));
+        let cut = clip_middle(&text, 100, 40);
+        assert!(
+            cut.starts_with("The till opens.\nOne slip.") && cut.ends_with("…\n\nIt rings once.\nThe drawer is shut."),
+            "{cut}"
+        );
+        assert_eq!(clip_middle("It rings.", 100, 40), "It rings.");
+    }
+
     proptest! {
         #[test]
         fn clipping_never_panics_and_keeps_its_bound(text in "\\PC{0,200}", max in 1_usize..100) {
             prop_assert!(clip(&text, max).chars().count() <= max);
             prop_assert!(clip_block(&text, max + 3).len() <= max + 3);
+            prop_assert!(clip_middle(&text, max + 5, max / 2).len() <= max + 5);
             prop_assert!(head(&text, max).len() <= max);
             prop_assert!(tail(&text, max).len() <= max);
         }

@@ -10,7 +10,7 @@ mod markdown;
 mod sentences;
 
 pub(crate) use case::{capitalized, lower, strip_apostrophes};
-pub(crate) use cut::{clip, clip_block, head, tail, utf16_len, width};
+pub(crate) use cut::{clip, clip_block, clip_middle, head, tail, utf16_len, width};
 pub(crate) use features::{Features, features, hash, hash_of_lower, similarity};
 pub(crate) use find::{Searched, contains, contains_any, contains_any_words, contains_words, rfind, starts_with_words};
 pub(crate) use language::{Language, language};

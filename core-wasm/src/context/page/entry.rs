@@ -201,12 +201,12 @@ impl Entry {
         let said = self.text.split_once(": ").map_or("", |(_, said)| said).to_owned();
         let label = label.map(|label| format!("{label}: ")).unwrap_or_default();
         let told = |asked: &str, said: &str| format!("{asked} → {label}{said}");
-        let brief = line::without_middle(&said, max_chars);
+        let brief = line::in_sentences(&said, max_chars);
         self.words = OnceCell::from(text::features(&said));
         self.text = told(asked, &said);
         if brief != said || asked_briefly != asked {
-            self.short =
-                Some(Short { text: told(asked_briefly, &brief), weight: self.rank(), whole_weight: Some(self.rank() / 10) });
+            let text = if brief.is_empty() { asked_briefly.to_owned() } else { told(asked_briefly, &brief) };
+            self.short = Some(Short { text, weight: self.rank(), whole_weight: Some(self.rank() / 10) });
         }
         self
     }

@@ -19,6 +19,9 @@ const MAX_ANSWER_CHARS: usize = 2_000;
 const MAX_END_CHARS: usize = 3_000;
 /// The length of what is told of the other answers up to which they are completed, in characters. Longer pages have no room.
 const MAX_SESSION_CHARS: usize = 4_000;
+/// The same for a session of a few turns, and how many these are.
+const MAX_SHORT_SESSION_CHARS: usize = 5_000;
+const MAX_FEW_TURNS: usize = 12;
 /// The minimum score of the best statement of a block, in log odds as the model gives them.
 const MIN_SCORE: f32 = -2.2;
 /// The number of words below which the first sentence of an answer says nothing beside others, and the length of one in a script without
@@ -54,6 +57,7 @@ impl Results {
     /// `overtaken` has the statements that do not hold.
     pub(super) fn with_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place]) -> Vec<Place> {
         let closing = self.closing();
+        let max_chars = if self.turns.len() <= MAX_FEW_TURNS { MAX_SHORT_SESSION_CHARS } else { MAX_SESSION_CHARS };
         for is_brief in [true, false] {
             for at in (0..self.turns.len()).rev() {
                 if !self.is_answer_told(at, &chosen) {
@@ -61,7 +65,7 @@ impl Results {
                 }
                 let own = self.length(chosen.iter().copied().filter(|(of, _)| *of == at));
                 let others = self.length(chosen.iter().copied().filter(|(of, _)| Some(*of) != closing));
-                let left = MAX_SESSION_CHARS.saturating_sub(others);
+                let left = max_chars.saturating_sub(others);
                 let room = match () {
                     () if closing == Some(at) => MAX_END_CHARS.saturating_sub(own),
                     () if is_brief => left.min(MAX_BRIEF_CHARS),
@@ -132,7 +136,7 @@ impl Results {
                 added.extend(new);
             } else if rank(block) == 0 {
                 // A long opening is told as far as there is room: what ends the answer says nothing without it.
-                let part = self.fitting(at, new.into_iter().map(|(_, number)| number), left);
+                let part = self.fitting_first(new, left);
                 left -= self.length(part.iter().copied());
                 added.extend(part);
             }
@@ -228,6 +232,25 @@ impl Results {
             fits
         };
         numbers.filter(fits).map(|number| (at, number)).collect()
+    }
+
+    /// Returns the first of these statements as far as they fit into so many characters. Of a table, a few rows say nothing.
+    fn fitting_first(&self, places: Vec<Place>, max_chars: usize) -> Vec<Place> {
+        let mut chars = 0;
+        let chars_of = |&(at, number): &Place| self.turns[at].statements[number].text.chars().count();
+        let fits = places.iter().take_while(|place| {
+            chars += chars_of(place);
+            chars <= max_chars
+        });
+        let fits = fits.count();
+        let is_row = |&(at, number): &Place| self.turns[at].statements[number].form == Form::Row;
+        let mut first = places;
+        let is_most = 2 * fits >= first.len();
+        first.truncate(fits);
+        if !is_most {
+            first.retain(|place| !is_row(place));
+        }
+        first
     }
 
     /// Returns the last list of results that the agent gave while it worked, if the answer with which the work ended says next to nothing:

@@ -6,7 +6,7 @@ use crate::extract::clean;
 use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
-use crate::extract::statement::{self, Form, Statement};
+use crate::extract::statement::{self, Form, Statement, number_in_label};
 use crate::extract::vanished;
 use crate::text;
 
@@ -245,7 +245,8 @@ pub(super) fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> Strin
     let mut joined = Joined::default();
     for (at, &statement) in statements.iter().enumerate() {
         let next = statements.get(at + 1).copied();
-        let is_vain = statements.len() > 1 && heads_nothing(statement, next);
+        let is_title = statement.form == Form::Heading && statements.iter().any(|other| is_beside_title(statement, other));
+        let is_vain = statements.len() > 1 && !is_title && heads_nothing(statement, next);
         // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.
         let is_empty = is_container(statement.text.trim_end_matches([':', '：']))
             || prose::is_filler(&statement.text)
@@ -253,10 +254,34 @@ pub(super) fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> Strin
         // "To:" is a part of what stands below it.
         let is_pair = statement.form == Form::Sentence && next.is_some_and(|next| is_second_of_pair(statement, next));
         if !is_vain && (!is_empty || is_alone || is_pair) {
+            // A number alone says only that something is missing.
+            joined.is_numbered = statements.iter().any(|other| is_numbered_beside(statement, other));
             joined.push(statement);
         }
     }
     joined.line.trim_end_matches(':').to_owned()
+}
+
+/// Returns whether two headings of a text have numbers one after the other.
+fn is_beside_title(one: &Statement, other: &Statement) -> bool {
+    (one.form, one.voice, one.count) == (other.form, other.voice, other.count)
+        && one.number > 0
+        && other.number > 0
+        && one.number.abs_diff(other.number) == 1
+}
+
+/// Returns whether two statements of one form and text have different numbers.
+fn is_numbered_beside(one: &Statement, other: &Statement) -> bool {
+    (one.form, one.voice, one.count) == (other.form, other.voice, other.count)
+        && other.number > 0
+        && other.number != one.number
+}
+
+/// Returns the number of a statement as it stands before it: "(2) ". Empty if it has none, or its label says it.
+fn number_before(statement: &Statement) -> String {
+    // A question that is open is told elsewhere.
+    let is_said = number_in_label(&statement.text) == Some(statement.number) || statement::is_question(&statement.text);
+    if statement.number == 0 || is_said { String::new() } else { format!("({}) ", statement.number) }
 }
 
 /// Returns whether a line is the second label of how something was and is: "To:".
@@ -304,6 +329,8 @@ struct Joined<'a> {
     /// The heading that was told last.
     heading: &'a str,
     last: Option<&'a Statement>,
+    /// Whether the next statement is one of several with numbers.
+    is_numbered: bool,
 }
 
 impl<'a> Joined<'a> {
@@ -313,6 +340,7 @@ impl<'a> Joined<'a> {
         self.last = Some(statement);
         if statement.form == Form::Heading {
             self.heading = &statement.text;
+            self.push_number(statement);
             self.push_heading();
             return;
         }
@@ -321,8 +349,15 @@ impl<'a> Joined<'a> {
             self.push_heading();
             self.line.push(' ');
         }
+        self.push_number(statement);
         let said = clean::without_positions(&statement.text);
         self.line.push_str(&without_praise(without_label(without_decoration(&said))));
+    }
+
+    fn push_number(&mut self, statement: &Statement) {
+        if self.is_numbered {
+            self.line.push_str(&number_before(statement));
+        }
     }
 
     fn push_heading(&mut self) {
@@ -393,6 +428,14 @@ mod tests {
     fn told_without(answer: &str, left_out: &[&str]) -> String {
         let all = statements(answer, Voice::Answer);
         join(all.iter().filter(|it| !left_out.iter().any(|opening| it.text.starts_with(opening))))
+    }
+
+    #[test]
+    fn numbers_stay_where_several_are_told() {
+        assert_eq!(told("1. The till rounds\n2. The bell rings"), "(1) The till rounds; (2) The bell rings");
+        assert_eq!(told("1. The till rounds\n\nThe bell rings."), "The till rounds. The bell rings.");
+        let parts = "### 1. The till\nIt rounds.\n### 2. The bell\n### Part 3: The lamp\nIt is lit.";
+        assert_eq!(told(parts), "(1) The till: It rounds. (2) The bell. Part 3: The lamp: It is lit.");
     }
 
     #[test]

@@ -14,6 +14,11 @@ const MAX_SHORT_LIST_CHARS: usize = 450;
 /// The number of steps of a list from which the others are added, and the maximum length of these, in characters.
 const MIN_STEPS: usize = 2;
 const MAX_STEPS_CHARS: usize = 500;
+/// The maximum length of the titles that are added of one answer, in characters.
+const MAX_TITLES_CHARS: usize = 900;
+/// The length up to which an answer with titles is told with what stands below them, in characters, and that with which the work ended.
+const MAX_PARTS_CHARS: usize = 1_100;
+const MAX_END_CHARS: usize = 2_600;
 
 impl Results {
     /// Adds the line above each told list that says what its items are: without it they read as a part of what stands before them, and
@@ -92,6 +97,59 @@ impl Results {
         chosen
     }
 
+    /// Adds the titles of the numbered parts of the answers of which one part is told: one of eight parts does not stand for the others.
+    /// Where there is no room for more, less is told of each part.
+    pub(super) fn with_titles(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let closing = self.closing();
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.is_withdrawn() && !turn.is_refused) {
+            for titles in turn.titles() {
+                let part = |number: usize| {
+                    let it = &turn.statements[number];
+                    let is_above = |of: &usize| *of < number && turn.statements[*of].text == it.heading;
+                    titles.iter().copied().rfind(|of| it.form != Form::Heading && is_above(of))
+                };
+                let is_told = |&(of, number): &Place| of == at && (titles.contains(&number) || part(number).is_some());
+                let is_missing = |place: &Place| !chosen.contains(place);
+                let missing: Vec<Place> = titles.iter().map(|&number| (at, number)).filter(is_missing).collect();
+                if !chosen.iter().any(is_told) || self.length(missing.iter().copied()) > MAX_TITLES_CHARS {
+                    continue;
+                }
+                chosen.extend(missing);
+                let max_chars = if closing == Some(at) && turn.has_work() { MAX_END_CHARS } else { MAX_PARTS_CHARS };
+                let own = chosen.iter().filter(|(of, _)| *of == at).copied();
+                let (details, rest): (Vec<Place>, Vec<Place>) = own.partition(|&(_, number)| part(number).is_some());
+                let left = max_chars.saturating_sub(self.length(rest.into_iter()));
+                if self.length(details.iter().copied()) > left {
+                    let kept = self.of_each_part(&details, |number| part(number).unwrap_or_default(), left);
+                    chosen.retain(|place| !details.contains(place) || kept.contains(place));
+                }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Returns those of the statements below titles that fit into so many characters: the first of each part, then the second, and so on.
+    /// `part` returns the title above a statement.
+    fn of_each_part(&self, details: &[Place], part: impl Fn(usize) -> usize, mut left: usize) -> Vec<Place> {
+        let mut order: Vec<(usize, Place)> = Vec::new();
+        for &place in details {
+            let before = order.iter().filter(|(_, of)| part(of.1) == part(place.1)).count();
+            order.push((before, place));
+        }
+        order.sort_unstable();
+        let mut kept = Vec::new();
+        for (_, place) in order {
+            let chars = self.length([place].into_iter());
+            if chars > left {
+                break;
+            }
+            left -= chars;
+            kept.push(place);
+        }
+        kept
+    }
+
     /// Leaves out the rows of a table of which less than half is told: a few rows do not stand for the others.
     pub(super) fn without_stray_rows(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
@@ -109,4 +167,39 @@ impl Results {
 /// Parts statements of a turn into those that are chosen and those that are missing.
 fn parted(at: usize, numbers: impl Iterator<Item = usize>, chosen: &[Place]) -> (Vec<Place>, Vec<Place>) {
     numbers.map(|number| (at, number)).partition(|place| chosen.contains(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::results::TurnResult;
+    use crate::extract::statement::Voice;
+
+    fn with_titles(answer: &str, chosen: &[usize]) -> Vec<String> {
+        let mut results = Results::default();
+        let statements = statement::statements(answer, Voice::Answer);
+        results.push(TurnResult { statements, ..TurnResult::default() });
+        let told = results.with_titles(chosen.iter().map(|&number| (0, number)).collect());
+        told.into_iter().map(|(at, number)| results.turns[at].statements[number].text.clone()).collect()
+    }
+
+    #[test]
+    fn the_titles_of_all_parts_are_told_with_one_of_them() {
+        let answer = "### 1. The till\nIt rounds.\n### 2. The bell\nIt rings.\n### 3. The lamp\nIt is lit.";
+        assert_eq!(with_titles(answer, &[1]), ["The till", "It rounds.", "The bell", "The lamp"]);
+        assert!(with_titles(answer, &[]).is_empty());
+        let ways = answer.replace("### ", "### Option ").replace(". ", ": ");
+        assert_eq!(with_titles(&ways, &[1]), ["It rounds."]);
+    }
+
+    #[test]
+    fn less_is_told_of_each_part_where_there_is_no_room() {
+        let part = |number: usize| {
+            format!("### {number}. Part\nIt is one.\n\n{}.\n", "The long way of the till ".repeat(20).trim())
+        };
+        let answer: String = (1..=3).map(part).collect();
+        let told = with_titles(&answer, &[1, 2, 4, 5, 7, 8]);
+        assert_eq!(told.iter().filter(|said| said.as_str() == "It is one.").count(), 3);
+        assert_eq!(told.len(), 8, "{told:?}");
+    }
 }

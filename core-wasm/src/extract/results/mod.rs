@@ -363,7 +363,7 @@ impl Results {
         let judged = self.judged().iter().filter(|(place, ..)| holds(place)).copied().collect();
         let chosen = self.without_stray_rows(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
-        let chosen = self.with_leads(self.with_whole_steps(self.with_answers(chosen, &untold)));
+        let chosen = self.with_titles(self.with_leads(self.with_whole_steps(self.with_answers(chosen, &untold))));
         let mut chosen =
             self.without_leaning(&self.with_commit_lists(self.with_commit_bodies(self.without_records(chosen))));
         // What completes a list or an answer may be overtaken as well.

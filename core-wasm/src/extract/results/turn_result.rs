@@ -19,6 +19,12 @@ const MIN_DEED_CHARS: usize = 24;
 /// The minimum length of a verdict, in characters.
 const MIN_VERDICT_CHARS: usize = 10;
 
+/// The number of numbered headings from which they are a list.
+const MIN_TITLES: usize = 3;
+
+/// The number of statements that open an answer.
+const MAX_OPENING: u16 = 2;
+
 /// The number of words from which a line that leads to a list says what was done: not "Changed the following files:".
 const MIN_DEED_WORDS: usize = 7;
 
@@ -161,7 +167,8 @@ impl TurnResult {
         all
     }
 
-    /// Keeps the best statements as they look now.
+    /// Keeps the best statements as they look now, those that open the answer, give its verdict or head its parts before
+    /// others, and beside `max_bytes`: what stands between them is not understood without.
     pub(super) fn limit(&mut self, is_first: bool, max_bytes: usize) {
         let size = |statement: &Statement| 80 + statement.text.len() + statement.heading.len();
         // To judge them takes a seventh of an extraction, and most turns are short.
@@ -171,14 +178,26 @@ impl TurnResult {
         let setting = self.setting(is_first);
         let mut order: Vec<usize> = (0..self.statements.len()).collect();
         let scores: Vec<f32> = self.statements.iter().map(|statement| judge::score(statement, &setting)).collect();
-        order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
+        let frame: Vec<bool> = order.iter().map(|&at| self.frames_answer(at)).collect();
+        order.sort_by(|&one, &other| {
+            frame[other].cmp(&frame[one]).then(scores[other].total_cmp(&scores[one])).then(one.cmp(&other))
+        });
         let mut bytes = 0;
         order.retain(|&at| {
-            bytes += size(&self.statements[at]);
+            bytes += if frame[at] { 0 } else { size(&self.statements[at]) };
             bytes <= max_bytes
         });
         let mut at = 0..;
         self.statements.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
+    }
+
+    /// Returns whether a statement is one of the first of the answer and says something, its verdict, or one of its titles.
+    fn frames_answer(&self, number: usize) -> bool {
+        let it = &self.statements[number];
+        let opens = || it.place < MAX_OPENING && it.text.chars().count() >= MIN_VERDICT_CHARS;
+        let says = || !prose::is_filler(&it.text) && !prose::is_narration(&it.text) && !it.text.ends_with('!');
+        (it.voice == Voice::Answer && (opens() || (it.form == Form::Heading && it.number > 0)) && says())
+            || self.is_verdict(number)
     }
 
     /// Returns whether a statement is an item below a line that offers a choice. Once somebody chose, the choice holds.
@@ -331,6 +350,32 @@ impl TurnResult {
                 None => all.push(at..at + 1),
             }
         }
+        all
+    }
+
+    /// Returns the places of the headings of the answer that have the numbers 1, 2, 3 and so on, if they offer no choice.
+    pub(super) fn titles(&self) -> Vec<Vec<usize>> {
+        let mut all: Vec<Vec<usize>> = Vec::new();
+        let is_title = |it: &Statement| {
+            let lower = it.text.to_lowercase();
+            it.voice == Voice::Answer
+                && it.form == Form::Heading
+                && it.number > 0
+                && !standing::is_numbered_option(&lower)
+                && !statement::is_question(&it.text)
+        };
+        for (at, title) in self.statements.iter().enumerate().filter(|(_, it)| is_title(it)) {
+            let goes_on = |titles: &&mut Vec<usize>| {
+                let last = &self.statements[titles[titles.len() - 1]];
+                (last.count, last.number + 1) == (title.count, title.number)
+            };
+            match all.iter_mut().rev().find(goes_on) {
+                Some(titles) => titles.push(at),
+                None if title.number == 1 => all.push(vec![at]),
+                None => {}
+            }
+        }
+        all.retain(|titles| titles.len() >= MIN_TITLES);
         all
     }
 

@@ -1,5 +1,9 @@
 //! The marks of lists and labels at the beginning of a line.
 
+use std::ops::Range;
+
+use super::Form;
+
 /// The mark of an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListMark {
@@ -27,10 +31,31 @@ impl ListMark {
     }
 }
 
+/// Returns where a line of a text begins, in bytes.
+pub(super) fn offset(line: &str, text: &str) -> usize {
+    line.as_ptr().addr().saturating_sub(text.as_ptr().addr())
+}
+
+/// Returns where the boxes of a text stand, in bytes. A box has a star and a ruled line above it, and another such line below it: a lecture
+/// beside the answer.
+pub(super) fn boxes(text: &str) -> Vec<Range<usize>> {
+    const RULE: &str = "──────────";
+    let mut all: Vec<Range<usize>> = Vec::new();
+    let mut open = None;
+    for line in text.lines().filter(|line| line.contains(RULE)) {
+        let at = offset(line, text);
+        if line.contains('★') {
+            open = Some(at);
+        } else if let Some(start) = open.take() {
+            all.push(start..at + line.len());
+        }
+    }
+    all
+}
+
 /// Returns how far a line of a text is indented, in bytes.
 fn indent(line: &str, text: &str) -> usize {
-    let at = line.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-    text.get(..at).map_or(0, |before| before.len() - before.trim_end_matches([' ', '\t']).len())
+    text.get(..offset(line, text)).map_or(0, |before| before.len() - before.trim_end_matches([' ', '\t']).len())
 }
 
 /// Returns whether a line is a label with its value: `**Tests**: 12 pass`. A short one looks like a heading.
@@ -56,4 +81,44 @@ pub(super) fn is_indented(line: &str, text: &str) -> bool {
 pub(super) fn is_item(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     line.starts_with(['-', '*', '•', '+']) || ((1..=3).contains(&digits) && line[digits..].starts_with(['.', ')']))
+}
+
+/// Returns the number of a heading or an item: that before it, or that of its label, as in "Part 2: The drawer". 0 if it has none.
+pub(super) fn number_of(line: &str, form: Form) -> u16 {
+    if !matches!(form, Form::Heading | Form::Item) {
+        return 0;
+    }
+    let bare = line.trim_start_matches(['#', '*', '-', ' ']);
+    let digits = |said: &str| said.bytes().take_while(u8::is_ascii_digit).count();
+    let before = digits(bare);
+    if (1..=3).contains(&before)
+        && bare[before..].starts_with(['.', ')'])
+        && !bare[before + 1..].starts_with(|c: char| c.is_ascii_digit())
+    {
+        return bare[..before].parse().unwrap_or_default();
+    }
+    if form == Form::Heading { number_in_label(bare).unwrap_or_default() } else { 0 }
+}
+
+/// Returns the number behind the word with which a heading opens: 2 of "Part 2: The drawer", and of "Part 1.2". None if it has none.
+pub(in crate::extract) fn number_in_label(heading: &str) -> Option<u16> {
+    let (word, rest) = heading.split_once(' ')?;
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    let is_label = word.chars().all(char::is_alphabetic) && rest[end..].trim_start().starts_with([':', '：', '—', '–', '-']);
+    let number = rest[..end].trim_end_matches('.').rsplit('.').next()?;
+    if is_label { number.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_and_items_have_numbers() {
+        let of = |line: &str| number_of(line, Form::Heading);
+        assert_eq!([of("### 3. The drawer"), of("**2) The bell**"), of("## Part 4: The lamp")], [3, 2, 4]);
+        assert_eq!([of("Part 1.2 — The lamp"), of("## The 3 lamps"), of("Till 7"), of("1.5 cents")], [2, 0, 0, 0]);
+        assert_eq!(number_of("12. One slip", Form::Item), 12);
+        assert_eq!(number_of("12. One slip", Form::Sentence), 0);
+    }
 }

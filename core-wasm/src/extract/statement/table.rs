@@ -5,10 +5,18 @@ use crate::text;
 /// The maximum length of the header of a column that is told with each cell, in characters.
 const MAX_LABEL_CHARS: usize = 24;
 
-/// Returns the cells of a table's row. Some may be empty.
+/// What stands for an escaped bar while a row is split.
+const ESCAPED_BAR: char = '\u{1}';
+
+/// Returns the cells of a table's row. Some may be empty. An escaped bar divides nothing.
 pub(super) fn cells(line: &str) -> Vec<String> {
     let inside = line.strip_prefix('|').unwrap_or(line);
-    inside.strip_suffix('|').unwrap_or(inside).split('|').map(text::plain).collect()
+    let inside = inside.strip_suffix('|').unwrap_or(inside);
+    if !inside.contains("\\|") {
+        return inside.split('|').map(text::plain).collect();
+    }
+    let hidden = inside.replace("\\|", &ESCAPED_BAR.to_string());
+    hidden.split('|').map(|cell| text::plain(cell).replace(ESCAPED_BAR, "|")).collect()
 }
 
 /// Returns a row as text. With more than two columns, nobody knows without the header what a cell says: "Notes — Slider: whole
@@ -55,6 +63,11 @@ mod tests {
         let header = "| Till | Place | Description |";
         assert_eq!(told(header, "| One | hall | It rings twice |"), "One — Place: hall; It rings twice");
         assert_eq!(told(header, "| One | hall | red |"), "One — Place: hall; Description: red");
+    }
+
+    #[test]
+    fn an_escaped_bar_is_part_of_its_cell() {
+        assert_eq!(told("| Till | Use |", r"| `sum <one\|two>` | adds |"), "`sum <one|two>` — adds");
     }
 
     #[test]
