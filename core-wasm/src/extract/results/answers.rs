@@ -19,9 +19,6 @@ const MAX_ANSWER_CHARS: usize = 2_000;
 const MAX_END_CHARS: usize = 3_000;
 /// The length of what is told of the other answers up to which they are completed, in characters. Longer pages have no room.
 const MAX_SESSION_CHARS: usize = 4_000;
-/// The same for a session of a few turns, and how many these are.
-const MAX_SHORT_SESSION_CHARS: usize = 5_000;
-const MAX_FEW_TURNS: usize = 12;
 /// The minimum score of the best statement of a block, in log odds as the model gives them.
 const MIN_SCORE: f32 = -2.2;
 /// The number of words below which the first sentence of an answer says nothing beside others, and the length of one in a script without
@@ -57,7 +54,6 @@ impl Results {
     /// `overtaken` has the statements that do not hold.
     pub(super) fn with_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place]) -> Vec<Place> {
         let closing = self.closing();
-        let max_chars = if self.turns.len() <= MAX_FEW_TURNS { MAX_SHORT_SESSION_CHARS } else { MAX_SESSION_CHARS };
         for is_brief in [true, false] {
             for at in (0..self.turns.len()).rev() {
                 if !self.is_answer_told(at, &chosen) {
@@ -65,7 +61,7 @@ impl Results {
                 }
                 let own = self.length(chosen.iter().copied().filter(|(of, _)| *of == at));
                 let others = self.length(chosen.iter().copied().filter(|(of, _)| Some(*of) != closing));
-                let left = max_chars.saturating_sub(others);
+                let left = MAX_SESSION_CHARS.saturating_sub(others);
                 let room = match () {
                     () if closing == Some(at) => MAX_END_CHARS.saturating_sub(own),
                     () if is_brief => left.min(MAX_BRIEF_CHARS),

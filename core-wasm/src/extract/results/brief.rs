@@ -52,7 +52,7 @@ impl Results {
         let answer = turn.statements.iter().position(|it| it.voice == Voice::Answer).unwrap_or_default();
         let opens = |number: usize| number < answer + MAX_PLACE;
         // What opens the answer to a question is about what was asked, in however few words.
-        let answers = |number: usize| number == answer && human::only_asks(&turn.asked);
+        let answers = |number: usize| number == answer && asks(&turn.asked);
         let tells = |number: usize, it: &Statement| {
             let is_long = it.text.chars().count() >= MIN_ANSWER_CHARS || (answers(number) && says_something(&it.text));
             it.voice == Voice::Answer
@@ -81,7 +81,7 @@ impl Results {
     /// that it names by its number. Empty if it recommends nothing.
     fn advice(&self, at: usize, overtaken: &[Place]) -> Vec<Place> {
         let turn = &self.turns[at];
-        if !human::only_asks(&turn.asked) {
+        if !asks(&turn.asked) {
             return Vec::new();
         }
         let advises = |it: &&Statement| {
@@ -103,6 +103,15 @@ impl Results {
         let told = way.into_iter().chain([number]).map(|number| (at, number));
         told.filter(|place| !overtaken.contains(place)).collect()
     }
+}
+
+/// Returns whether a prompt asks something: "And how can we count the coins" needs no question mark.
+fn asks(prompt: &str) -> bool {
+    const JOINTS: [&str; 4] = ["and ", "so ", "but ", "ok "];
+    const WORDS: [&str; 6] = ["how", "what", "why", "where", "which", "who"];
+    let lower = prompt.to_lowercase();
+    let bare = JOINTS.iter().find_map(|joint| lower.strip_prefix(joint)).unwrap_or(&lower);
+    human::only_asks(prompt) || WORDS.iter().any(|word| text::starts_with_words(bare, word))
 }
 
 /// Returns whether a heading stands above what the agent recommends.
@@ -159,7 +168,7 @@ mod tests {
             "### Option 1: Count by hand\nCount twice?\n\n### Option 2: Buy a counter\nWould cost more?\n\n### Recommendation\nOption 2 \
              fits the shop best.",
         );
-        "how are the coins counted best?".clone_into(&mut results.turns[0].asked);
+        "and how can we count the coins".clone_into(&mut results.turns[0].asked);
         assert_eq!(results.advice(0, &[]).len(), 2);
     }
 
