@@ -57,9 +57,10 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut runtime = match Runtime::new(paths.clone()) {
-        Ok(runtime) => runtime,
+        Ok(runtime) => hooks::prepare_without_event(runtime),
         Err(error) => {
             let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
+            let runtime = hooks::prepare_without_event(runtime);
             runtime.log.record(
                 Level::Error,
                 "the configuration cannot be used; nothing is remembered until it is corrected",
