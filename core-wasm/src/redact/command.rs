@@ -365,6 +365,42 @@ pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
     }
 }
 
+/// Finds the passwords in the lines below `chpasswd <<EOF`, and the one below `sudo -S reboot <<EOF`.
+pub(super) fn here_document(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_LINE_BYTES: usize = 160;
+    const MAX_USERS: usize = 16;
+    const PROGRAMS: &[&[u8]] = &[b"chpasswd", b"smbpasswd", b"sudo -S", b"kinit", b"cryptsetup", b"password-stdin"];
+    let bytes = scan.bytes;
+    let before = &bytes[at.start.saturating_sub(MAX_LINE_BYTES)..at.start];
+    let before = &before[memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1)..];
+    let has = |program: &[u8]| memchr::memmem::find(before, program).is_some();
+    if !PROGRAMS.iter().any(|program| has(program)) {
+        return;
+    }
+    let names_users = has(b"chpasswd");
+    // Where a line begins and ends. In JSON, `\n` ends it.
+    let mut end = command_end(scan, at.end);
+    for _ in 0..if names_users { MAX_USERS } else { 1 } {
+        let start = match &bytes[end..] {
+            [b'\n', ..] => end + 1,
+            [b'\\', b'n', ..] => end + 2,
+            _ => return,
+        };
+        let window = &bytes[..bytes.len().min(start + MAX_LINE_BYTES)];
+        end = word_end(window, start);
+        let user = if names_users { memchr::memchr(b':', &bytes[start..end]).map(|colon| colon + 1) } else { Some(0) };
+        let Some(user) = user else { return };
+        let value = start + user..end;
+        let is_line = matches!(&bytes[end..], [] | [b'\n' | b'\r', ..] | [b'\\', b'n' | b'r', ..]);
+        if !is_line || matches!(&bytes[value.clone()], b"EOF" | b"END") {
+            return;
+        }
+        if is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
+            scan.add_likely(rule.id, value);
+        }
+    }
+}
+
 /// Finds the password in `echo SECRET | docker login --password-stdin`.
 pub(super) fn piped(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_LINE_BYTES: usize = 240;

@@ -482,7 +482,44 @@ const COMMANDS_WITH_PASSWORDS: &[&str] = &[
     "vercel env add DB_KEY production <<< '@'",
     "read -rs KEY <<< @",
     "keytool -import -alias shop -keystore a.jks <<< @",
+    "chpasswd <<EOF\namy:@\nEOF",
+    "sudo chpasswd <<'EOF'\namy:early2024!\nben:@\nEOF",
+    "sudo -S reboot <<EOF\n@\nEOF",
+    "kinit amy << EOF\n@\nEOF",
 ];
+
+/// Texts in which a name says that a value with digits is a password: `@` for the password.
+const STATED: &[&str] = &[
+    "stringData:\n  password: |\n    @\n  user: amy",
+    "password: >-\n  @",
+    "password: |2-\r\n  @",
+    "password: &pw @",
+    "password: !!str @",
+    "<key>Password</key>\n\t<string>@</string>",
+    "jwt.sign(user, process.env.JWT_SECRET || '@')",
+    "connect(process.env['DB_PASSWORD'] ?? \"@\")",
+    "비밀번호는@입니다",
+    "비번은@이에요",
+    "password＝@",
+    "pw is @",
+    "PW is @\nThanks",
+];
+
+#[test]
+fn attack_passwords_below_and_behind_their_names() {
+    let mut missed = Vec::new();
+    for form in STATED {
+        for password in ["Summer2024!", "Xq7vN2mK9pL4wR"] {
+            let text = form.replace('@', password);
+            for text in [text.clone(), serde_json::json!({ "text": text }).to_string()] {
+                if scrub(&text).contains(password) {
+                    missed.push(format!("{text} → {}", scrub(&text)));
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
 
 /// Commands and texts in which a word is only a password if it looks like one, `@` for the password and `§` for an `@`.
 const JUDGED: &[&str] = &[
@@ -583,6 +620,21 @@ const LOOK_ALIKES_OF_LOGINS_AND_PINS: &[&str] = &[
     "jq . <<< '{\"a\": 12345678}'",
     "bc <<< 2024*3",
     "wc -c <<< hello2world",
+    "cat > notes.txt <<EOF\nhello2world\nEOF",
+    "sudo tee /etc/shop.conf <<EOF\nport8080\nEOF",
+    "sudo -S tee /etc/shop.conf <<EOF\nlisten on 8080\nEOF",
+    "sudo tee -a /etc/passwd <<EOF\namy:x:1001:1001::/home/amy:/bin/bash\nEOF",
+    "sudo -S true <<EOF\nEOF",
+    "| user | password: |\n| --- | --- |",
+    "password: |\n  The password must have 8 characters.",
+    "fn login(password: &mut String2, token: &dyn Hash256) {}",
+    "errors.password || 'Use 8 characters or more'",
+    "const label = props.password ?? 'optional';",
+    "<key>Password</key>\n<true/>",
+    "비밀번호는8자이상이어야 합니다",
+    "비밀번호는argon2로 저장합니다",
+    "example.pw is 10.0.0.1",
+    "pw is required in step2",
     "npm:react@18.2.0",
     "pkg:npm/lodash@4.17.21",
     "image:tag@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",

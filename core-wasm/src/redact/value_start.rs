@@ -79,6 +79,9 @@ impl ValueStart {
             let end = span(window, at + 1, |byte| byte != b'<');
             return window[end..].starts_with(b"</").then(|| Self::new(at + 1, Shape::Bare));
         }
+        if let Some(value_start) = Self::in_property_list(bytes, at) {
+            return Some(value_start);
+        }
         let far = || Self::in_default_block(bytes, at).or_else(|| Self::in_record(bytes, at));
         if let Some(value_start) = Self::typed_into_field(bytes, at).or_else(far) {
             return Some(value_start);
@@ -116,6 +119,11 @@ impl ValueStart {
         }
         let start = skip_blanks(bytes, skip_emphasis(bytes, skip_blanks(bytes, operator + length)));
         let start = skip_wrapper(bytes, skip_yaml_tag(bytes, start));
+        if bytes[operator] == b':'
+            && let Some(value_start) = Self::in_block_scalar(bytes, start)
+        {
+            return Some(value_start);
+        }
         let loose = spaced || start > operator + length || bytes[operator] != b'=';
         let shape = if loose { Shape::Loose } else { Shape::Bare };
         Some(Self { is_argument, ..Self::new(start, shape) })
@@ -162,6 +170,32 @@ impl ValueStart {
         let sign = bytes.get(operator).filter(|sign| matches!(sign, b'=' | b':'))?;
         let shape = if *sign == b'=' { Shape::Bare } else { Shape::Loose };
         Some(Self::new(skip_blanks(bytes, operator + 1), shape))
+    }
+
+    /// Finds the value below `password: |` and `password: >-`, as YAML writes texts with lines.
+    fn in_block_scalar(bytes: &[u8], at: usize) -> Option<Self> {
+        if !matches!(bytes.get(at), Some(b'|' | b'>')) {
+            return None;
+        }
+        let end = span(&bytes[..bytes.len().min(at + 3)], at + 1, |byte| matches!(byte, b'-' | b'+' | b'1'..=b'9'));
+        let line = skip_line_end(bytes, end);
+        let start = skip_blanks(bytes, line);
+        (line > end && start > line).then(|| Self::new(start, Shape::Loose))
+    }
+
+    /// Finds the value in `<key>Password</key>` with `<string>…</string>` behind it.
+    fn in_property_list(bytes: &[u8], at: usize) -> Option<Self> {
+        const CLOSE: &[u8] = b"</key>";
+        const OPEN: &[u8] = b"<string>";
+        if !bytes[at..].starts_with(CLOSE) {
+            return None;
+        }
+        let mut start = skip_blanks(bytes, skip_line_end(bytes, skip_blanks(bytes, at + CLOSE.len())));
+        // A tab in JSON.
+        while bytes[start..].starts_with(b"\\t") {
+            start += 2;
+        }
+        bytes[start..].starts_with(OPEN).then(|| Self::new(start + OPEN.len(), Shape::Bare))
     }
 
     /// Finds `default = "…"` some lines after `variable "password" {`.
@@ -214,6 +248,12 @@ impl ValueStart {
         let start = skip_blanks(bytes, at);
         let rest = &bytes[start..];
         let quote = |at: usize| skip_closing_quote(bytes, at) > at;
+        // `jwt.sign(user, process.env.JWT_SECRET || '…')`
+        if let Some(sign) = ["|| ", "?? "].iter().find(|sign| rest.starts_with(sign.as_bytes()))
+            && quote(start + sign.len())
+        {
+            return Some(Self { in_prose: true, ..Self::new(start + sign.len(), Shape::Bare) });
+        }
         if !quoted && matches!(rest.first(), Some(b'(' | b'{')) && quote(start + 1) {
             return Some(Self { is_argument: true, ..Self::new(start + 1, Shape::Bare) });
         }
@@ -273,6 +313,15 @@ impl ValueStart {
         .filter(|verb| start > at || !verb.is_ascii());
         if let Some(verb) = verb {
             return Some(Self { in_prose: true, ..Self::new(start + verb.len(), Shape::Loose) });
+        }
+        // `비밀번호는sunny2024!입니다`
+        let glued = ["는", "은", "가", "이", "를", "을"]
+            .iter()
+            .find(|particle| at == start && rest.starts_with(particle.as_bytes()));
+        if let Some(particle) = glued
+            && rest.get(particle.len()).is_some_and(u8::is_ascii_alphanumeric)
+        {
+            return Some(Self { in_prose: true, ..Self::new(start + particle.len(), Shape::Loose) });
         }
         // `비밀번호 sunny2024! 로 접속`
         (start > at && bytes[at - 1] >= 0x80).then(|| Self { in_prose: true, ..Self::new(start, Shape::Loose) })
@@ -370,12 +419,12 @@ pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
     span(&bytes[..bytes.len().min(at + MAX_BLANKS)], at, |byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// Returns the length of the operator: `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and the comma after a
-/// quoted name.
+/// Returns the length of the operator: `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon and equals sign,
+/// and the comma after a quoted name.
 fn operator_length(rest: &[u8], quoted: bool) -> usize {
     match rest {
         [b':', b':' | b'/', ..] => 0,
-        [b'=', b'=', b'=', ..] | [0xEF, 0xBC, 0x9A, ..] => 3,
+        [b'=', b'=', b'=', ..] | [0xEF, 0xBC, 0x9A | 0x9D, ..] => 3,
         [b':' | b'?' | b'=' | b'!', b'=', ..] | [b'=', b'>', ..] | [b':', b'-', b'!'..=b'~', ..] => 2,
         [b'=' | b':', ..] => 1,
         [b',', ..] if quoted => 1,
@@ -388,7 +437,7 @@ fn skip_emphasis(bytes: &[u8], at: usize) -> usize {
     span(&bytes[..bytes.len().min(at + 2)], at, |byte| byte == b'*')
 }
 
-/// Returns the position after a YAML anchor or tag, as in `&name "…"` and `!!str "…"`, or the same position if there is
+/// Returns the position after a YAML anchor or tag, as in `&name …` and `!!str "…"`, or the same position if there is
 /// none.
 fn skip_yaml_tag(bytes: &[u8], at: usize) -> usize {
     const MAX_BYTES: usize = 32;
@@ -398,7 +447,16 @@ fn skip_yaml_tag(bytes: &[u8], at: usize) -> usize {
     let end = span(&bytes[..bytes.len().min(at + MAX_BYTES)], at + 1, |byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'!')
     });
-    if bytes.get(end) == Some(&b' ') && skip_closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
+    // A reference in Rust: `password: &mut String`.
+    let is_type = matches!(&bytes[at + 1..end], b"str" | b"mut" | b"dyn" | b"impl" | b"self");
+    let is_value = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) || skip_closing_quote(bytes, at) > at;
+    if bytes.get(end) == Some(&b' ') && !is_type && is_value(end + 1) { end + 1 } else { at }
+}
+
+/// Returns the position after the end of a line, also one that JSON escapes, or the same position if the line goes on.
+fn skip_line_end(bytes: &[u8], at: usize) -> usize {
+    let ends: [&[u8]; 4] = [b"\r\n", b"\n", b"\\r\\n", b"\\n"];
+    at + ends.iter().find(|end| bytes[at..].starts_with(end)).map_or(0, |end| end.len())
 }
 
 /// Returns the position of the quote in `Some("…")`, or the same position if nothing is wrapped.

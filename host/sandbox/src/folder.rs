@@ -76,6 +76,9 @@ pub struct BrokenPolicy {
     pub what: String,
     /// What to do about it.
     pub hint: String,
+    /// Whether its manifest can be read and says that nothing may be kept without it.
+    #[serde(skip)]
+    pub required: bool,
 }
 
 /// Opens a regular file of at most `most` bytes that can be trusted.
@@ -131,7 +134,7 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
     match check_folder_trusted(folder, owner) {
         None => return (Vec::new(), broken),
         Some(Err(what)) => {
-            broken.push(BrokenPolicy { path: folder.to_owned(), what: what.into(), hint: repair(folder) });
+            broken.push(BrokenPolicy { path: folder.to_owned(), what: what.into(), hint: repair(folder), required: false });
             return (Vec::new(), broken);
         }
         Some(Ok(())) => {}
@@ -139,7 +142,12 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
     let mut paths: Vec<PathBuf> = match std::fs::read_dir(folder) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
         Err(error) => {
-            broken.push(BrokenPolicy { path: folder.to_owned(), what: error.to_string(), hint: repair(folder) });
+            broken.push(BrokenPolicy {
+                path: folder.to_owned(),
+                what: error.to_string(),
+                hint: repair(folder),
+                required: false,
+            });
             return (Vec::new(), broken);
         }
     };
@@ -147,7 +155,12 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
     paths.sort();
     if paths.len() > MAX_POLICIES {
         let what = format!("it has {} entries, but only the first {MAX_POLICIES} are read", paths.len());
-        broken.push(BrokenPolicy { path: folder.to_owned(), what, hint: "remove the entries that are not needed".into() });
+        broken.push(BrokenPolicy {
+            path: folder.to_owned(),
+            what,
+            hint: "remove the entries that are not needed".into(),
+            required: false,
+        });
         paths.truncate(MAX_POLICIES);
     }
     let mut found: Vec<PolicyPackage> = Vec::new();
@@ -168,7 +181,9 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
         let same = again.manifest.name == first.manifest.name;
         if same {
             let what = format!("it has the same name as {}", first.folder.display());
-            broken.push(BrokenPolicy { path: again.folder.clone(), what, hint: "give one of them another name".into() });
+            let required = again.manifest.required && !first.manifest.required;
+            let hint = "give one of them another name".into();
+            broken.push(BrokenPolicy { path: again.folder.clone(), what, hint, required });
         }
         same
     });
@@ -181,7 +196,12 @@ fn repair(path: &Path) -> String {
 
 /// Reads one policy.
 pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage, BrokenPolicy> {
-    let broken = |path: &Path, what: Invalid, hint: String| BrokenPolicy { path: path.to_owned(), what: what.into(), hint };
+    let broken = |path: &Path, what: Invalid, hint: String| BrokenPolicy {
+        path: path.to_owned(),
+        what: what.into(),
+        hint,
+        required: false,
+    };
     match check_folder_trusted(folder, owner) {
         None => return Err(broken(folder, "it does not exist".into(), "check the path".into())),
         Some(Err(what)) if folder.is_file() => {
@@ -201,6 +221,8 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage,
     let text = read_trusted(&file, owner, MAX_MANIFEST_BYTES).map_err(|what| broken(&file, what, repair(&file)))?;
     let parsed =
         Manifest::parse(&text).map_err(|what| broken(&file, what, "see docs/policy.schema.json for the format".into()))?;
+    // Without its component, a redactor does not run. A required one still says that nothing may be kept then.
+    let broken = |path: &Path, what, hint| BrokenPolicy { required: parsed.required, ..broken(path, what, hint) };
     let component = folder.join(&parsed.component);
     if component.symlink_metadata().is_err() {
         return Err(broken(

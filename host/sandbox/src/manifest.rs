@@ -44,8 +44,8 @@ pub struct Manifest {
     pub sha256: Option<String>,
     /// The stages that it has, and whether each replaces weaker policies or is added to them.
     pub stages: BTreeMap<Stage, Mode>,
-    /// For a redactor: if it fails, what it could not check is neither kept nor shown. Otherwise the other redactors
-    /// have to suffice.
+    /// For a redactor: if it fails, or cannot run, what it could not check is neither kept nor shown. Otherwise the other
+    /// redactors have to suffice.
     #[serde(default)]
     pub required: bool,
     /// The capabilities that it requests. Each must also be granted.

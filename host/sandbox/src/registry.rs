@@ -81,6 +81,14 @@ impl RefusalKind {
             Self::Settings => "settings",
         }
     }
+
+    /// Whether something is wrong with the policy. Otherwise a person decided that it should not run.
+    fn is_fault(self) -> bool {
+        match self {
+            Self::Ungranted | Self::Mismatch | Self::SetAside | Self::Settings => true,
+            Self::Disabled | Self::Untrusted | Self::Forbidden | Self::Shadowed => false,
+        }
+    }
 }
 
 /// A policy that was found, whether it may run or not.
@@ -175,6 +183,9 @@ impl PolicyRegistry {
                 }
             }
             let (found, broken) = folder::scan(&folder, owner_of(source), here.cache);
+            if source != Source::Project {
+                registry.withhold_for_broken(&broken);
+            }
             registry.broken.extend(broken);
             if found.is_empty() {
                 continue;
@@ -183,7 +194,12 @@ impl PolicyRegistry {
         }
         if let Some(Err(what)) = known.into_inner() {
             let path = here.paths.user_policy_config();
-            registry.broken.push(BrokenPolicy { path, what: what.to_string(), hint: UserConfigError::HINT.into() });
+            registry.broken.push(BrokenPolicy {
+                path,
+                what: what.to_string(),
+                hint: UserConfigError::HINT.into(),
+                required: false,
+            });
         }
         registry.shadow();
         registry.block(here.managed);
@@ -207,6 +223,7 @@ impl PolicyRegistry {
                     path,
                     what: what.into(),
                     hint: "write it again: throughline policy lock".into(),
+                    required: false,
                 });
                 Err("policies.lock cannot be read".to_owned())
             }
@@ -288,13 +305,26 @@ impl PolicyRegistry {
                 None => self.blocked = Some(format!("the required policy {name} is missing")),
             }
         }
-        // What this redactor would have removed must not be kept while it does not run.
-        let withheld = self.candidates.iter().find(|candidate| {
-            candidate.required && candidate.refusal.as_ref().is_some_and(|refusal| refusal.kind == RefusalKind::SetAside)
+        // What this redactor would have removed must not be kept while it does not run, unless a person decided that.
+        let runs = |name: &str| self.candidates.iter().any(|other| other.refusal.is_none() && other.name() == name);
+        let withheld = self.candidates.iter().filter(|candidate| candidate.required).find_map(|candidate| {
+            let refusal = candidate.refusal.as_ref().filter(|refusal| refusal.kind.is_fault())?;
+            (!runs(candidate.name())).then_some((candidate.name(), refusal))
         });
-        if let Some(candidate) = withheld {
-            self.blocked =
-                Some(format!("the required redactor {} was set aside because it keeps failing", candidate.name()));
+        if let Some((name, refusal)) = withheld {
+            self.blocked = Some(match refusal.kind {
+                RefusalKind::SetAside => {
+                    format!("the required redactor {name} was set aside because it keeps failing")
+                }
+                _ => format!("the required redactor {name} does not run: {}", refusal.what),
+            });
+        }
+    }
+
+    /// Keeps everything back if one of these was a required redactor.
+    fn withhold_for_broken(&mut self, broken: &[BrokenPolicy]) {
+        if let Some(broken) = broken.iter().find(|broken| broken.required) {
+            self.blocked = Some(format!("the required redactor in {} does not run: {}", broken.path.display(), broken.what));
         }
     }
 

@@ -464,12 +464,14 @@ fn retain(notes: &mut SessionNotes, keep: &mut dyn FnMut(&str) -> bool) {
     notes.attributes.retain(|(name, value)| keep(&format!("{name}\n{value}")));
 }
 
-/// Removes forgotten entries from notes and summary, so that reading the same lines again does not bring them back.
+/// Removes forgotten entries from notes, summary and topics, so that reading the same lines again does not bring them back,
+/// nor a session that was continued under another identifier and has copies of them.
 pub(super) fn leave_out_forgotten(
     tx: &Connection,
     project: &str,
     notes: &mut SessionNotes,
     summary: &mut String,
+    topics: &mut Vec<String>,
 ) -> rusqlite::Result<()> {
     if !tombstones::has_any(tx, project)? {
         return Ok(());
@@ -487,5 +489,6 @@ pub(super) fn leave_out_forgotten(
     if !keep(summary) {
         summary.clear();
     }
+    topics.retain(|text| keep(text));
     failed.map_or(Ok(()), Err)
 }

@@ -487,8 +487,8 @@ fn forgotten_prompts(tx: &Connection, batch: &CommitBatch<'_>) -> Result<BTreeSe
 /// Stores a session. A session stays in the project in which it began, because nothing said in one project may be shown
 /// in another.
 fn put_session(tx: &Connection, batch: &CommitBatch<'_>, session: &SessionUpdate) -> Result<()> {
-    let (mut notes, mut summary) = (session.notes.clone(), session.summary.clone());
-    erase::leave_out_forgotten(tx, &batch.project.id, &mut notes, &mut summary)?;
+    let (mut notes, mut summary, mut topics) = (session.notes.clone(), session.summary.clone(), session.topics.clone());
+    erase::leave_out_forgotten(tx, &batch.project.id, &mut notes, &mut summary, &mut topics)?;
     let notes = &notes;
     let files: Vec<&str> = notes.changes.iter().map(|change| change.path.as_str()).collect();
     let written = tx.prepare_cached(
@@ -511,7 +511,7 @@ fn put_session(tx: &Connection, batch: &CommitBatch<'_>, session: &SessionUpdate
         session.end_reason,
         notes.turns,
         summary,
-        json(&session.topics),
+        json(&topics),
         json(&files),
         batch.policies.first().map(|(name, _)| name),
         batch.policies.first().map(|(_, digest)| digest),

@@ -16,6 +16,7 @@ use throughline_model::said_by::SaidBy;
 use throughline_search::query::Query;
 
 mod consolidation;
+mod continued;
 
 pub(super) struct Fixture {
     _dir: tempfile::TempDir,

@@ -476,6 +476,20 @@ fn a_configuration_that_makes_no_sense() {
 }
 
 #[test]
+fn what_no_event_can_be_read_of_waits_for_no_compiler() {
+    let home = Home::cold();
+    let project = home.project("zoo");
+    drop(home.hook_with_input(&[], b"this is no event".to_vec()));
+    let config = home.throughline().join("config");
+    std::fs::create_dir_all(&config).expect("create the folder");
+    std::fs::write(config.join("config.toml"), "[context\nbudget = \"lots\"").expect("write");
+    let session = Session::new(&home, &project, &session_id(1));
+    session.used("toolu_1", "Bash", &json!({"command": "ls"}), &json!({"stdout": "zoo"}));
+    assert!(home.log().contains("details withheld"), "{}", home.log());
+    assert!(!home.cache().join("components").exists(), "a hook waited for the compiler, only to redact its log");
+}
+
+#[test]
 fn somebody_breaks_the_configuration_and_the_last_good_one_stays_in_force() {
     let home = Home::new();
     let project = home.project("billing");

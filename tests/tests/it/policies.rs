@@ -453,6 +453,42 @@ fn what_a_required_redactor_could_not_check_is_not_kept() {
     assert!(next.said().contains("otter"), "{}", home.log());
 }
 
+/// A required redactor that cannot run at all is no less required than one that fails.
+#[test]
+fn attack_a_required_redactor_that_is_kept_from_running() {
+    let (home, project) = fixture();
+    let mut required = DropIn::redactor("strict", wasm::redactor(FINDS_NOTHING));
+    required.more = "required = true".into();
+    required.install(&home);
+    let folder = home.policies().join("strict");
+    let (component, manifest) = (folder.join("policy.wasm"), folder.join("policy.toml"));
+    let decisions = home.throughline().join("config/policies.toml");
+    let mode = |mode| std::fs::set_permissions(&component, std::fs::Permissions::from_mode(mode)).expect("set the mode");
+    let replace = |file: &Path, text: &[u8]| std::fs::write(file, text).expect("write");
+    let (sound, granted) = (required.manifest(), std::fs::read(&decisions).expect("read"));
+    let faults: [(&str, &dyn Fn()); 5] = [
+        ("another component", &|| replace(&component, b"\0asm")),
+        ("a component that is gone", &|| std::fs::remove_file(&component).expect("remove")),
+        ("a component that others may write", &|| mode(0o666)),
+        ("a capability that was not granted", &|| {
+            replace(&manifest, sound.replace("log = true", "log = true\nrandom = true").as_bytes());
+        }),
+        ("damaged decisions", &|| replace(&decisions, b"[[[")),
+    ];
+    for (number, (what, fault)) in (1..).zip(faults) {
+        fault();
+        work_on(&home, &project, number);
+        assert!(!home.remembers(REQUEST), "{what}: {:#?}", home.memories());
+        assert!(home.run(["doctor"]).stdout.contains("nothing is remembered"), "{what}");
+        replace(&component, &required.wasm);
+        mode(0o644);
+        replace(&manifest, sound.as_bytes());
+        replace(&decisions, &granted);
+    }
+    work_on(&home, &project, 9);
+    home.eventually("the session is remembered", |home| home.remembers(REQUEST));
+}
+
 /// A policy that comes in the middle of a session reads what was said before; what it made is its own.
 #[test]
 fn an_extractor_that_comes_late_reads_the_session_from_its_beginning() {

@@ -88,6 +88,13 @@ pub fn prepare(runtime: Runtime, moment: &Moment, deadline: Instant) -> Runtime 
     runtime.for_hook(compiling, defer_upgrade)
 }
 
+/// Prepares the runtime of a hook whose event is not known yet. If it never is, only the log needs a policy, and nobody
+/// may wait for that until the default policy is compiled.
+#[must_use]
+pub fn prepare_without_event(runtime: Runtime) -> Runtime {
+    runtime.for_hook(Compiling::Never, defer_upgrade)
+}
+
 /// Prepares the runtime of a detached process that handles an event again, which waits until the default policy is compiled.
 #[must_use]
 pub fn prepare_replay(runtime: Runtime, deadline: Instant) -> Runtime {

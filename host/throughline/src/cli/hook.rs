@@ -83,9 +83,10 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
 /// Reads the configuration. Returns nothing if nothing may be remembered, and says so if a session starts.
 fn start(paths: Paths, arguments: &[OsString], is_plugin: bool) -> Option<Runtime> {
     let mut runtime = match Runtime::new(paths.clone()) {
-        Ok(runtime) => runtime,
+        Ok(runtime) => hooks::prepare_without_event(runtime),
         Err(error) => {
             let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
+            let runtime = hooks::prepare_without_event(runtime);
             runtime.log.record(
                 Level::Error,
                 "the configuration cannot be used; nothing is remembered until it is corrected",
