@@ -38,7 +38,8 @@ pub struct Failure {
     pub count: u32,
     /// The number of sessions in which it occurred.
     pub sessions: u32,
-    /// The number of sessions in which its error occurred, whatever was tried.
+    /// The number of sessions in which its error occurred, whatever was tried. Only lists count it: [`Store::failure`] gives
+    /// `sessions` here.
     pub error_sessions: u32,
     /// The first time, in milliseconds since the Unix epoch.
     pub first_at: u64,
@@ -52,10 +53,14 @@ pub struct Failure {
     pub project: String,
 }
 
+/// All columns of a failure but the last one: [`ERROR_SESSIONS`], or `f.sessions` in its place.
 const COLUMNS: &str =
     "f.number, f.subject, f.error, f.signature, f.files, f.count, f.sessions, f.first_at, f.last_at, f.fix, f.fixed_at,
-     COALESCE((SELECT root FROM projects p WHERE p.id = f.project_id), ''),
-     (SELECT count(DISTINCT s.session_id) FROM failures o JOIN failure_sightings s ON s.failure = o.number
+     COALESCE((SELECT root FROM projects p WHERE p.id = f.project_id), '')";
+
+/// Reads all failures of the project, which hooks do not need.
+const ERROR_SESSIONS: &str =
+    "(SELECT count(DISTINCT s.session_id) FROM failures o JOIN failure_sightings s ON s.failure = o.number
       WHERE o.project_id = f.project_id AND o.error = f.error)";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
@@ -94,7 +99,9 @@ impl Store {
     pub fn failure(&self, project: &str, signature: &str) -> Result<Option<Failure>> {
         self.explain(
             self.conn
-                .prepare_cached(&format!("SELECT {COLUMNS} FROM failures f WHERE f.project_id = ?1 AND f.signature = ?2"))
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS}, f.sessions FROM failures f WHERE f.project_id = ?1 AND f.signature = ?2"
+                ))
                 .and_then(|mut s| s.query_row([project, signature], from_row).optional()),
         )
     }
@@ -117,7 +124,7 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM failures f
+                    "SELECT {COLUMNS}, {ERROR_SESSIONS} FROM failures f
                      WHERE (?1 IS NULL OR f.project_id = ?1) AND (?3 = 0 OR f.fixed_at IS NULL OR f.fixed_at < f.last_at)
                        AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s
                             WHERE s.failure = f.number AND substr(s.session_id, 1, length(?2)) = ?2))
@@ -249,7 +256,7 @@ fn step(seen: &EventPayload) -> Option<String> {
 /// Makes a recurring failure a memory, so that it is found, shown and forgotten like any other.
 fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64) -> rusqlite::Result<()> {
     let (failure, memory): (Failure, Option<i64>) = tx
-        .prepare_cached(&format!("SELECT {COLUMNS}, f.memory FROM failures f WHERE f.number = ?1"))?
+        .prepare_cached(&format!("SELECT {COLUMNS}, f.sessions, f.memory FROM failures f WHERE f.number = ?1"))?
         .query_row([number], |row| Ok((from_row(row)?, row.get(13)?)))?;
     if failure.count < PATTERN_COUNT {
         return Ok(());

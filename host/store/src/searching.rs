@@ -214,7 +214,10 @@ impl Store {
             let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
             let mut candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
             add_heads(conn, search, probe.as_ref(), &found, &mut candidates)?;
-            add_names(&found.words, &mut candidates);
+            // A prompt is answered without it, see below.
+            if !search.is_unasked {
+                add_names(&found.words, &mut candidates);
+            }
             Ok::<_, rusqlite::Error>((found, candidates))
         })?;
         let MatchedPieces { by_words, words, .. } = &*found;
@@ -230,7 +233,7 @@ impl Store {
             now: time(search.now),
             ideal: words.ideal(&by_words.counts),
             words: words.count_concepts(),
-            // The thresholds of prompts are set for scores without it.
+            // The thresholds of prompts are set for scores without names.
             names: if search.is_unasked { 0.0 } else { words.share_of_names(&by_words.counts) },
             known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
             profile: search.profile,
@@ -328,7 +331,7 @@ struct Scored {
     names: BTreeMap<usize, f64>,
 }
 
-/// Gives each candidate what the candidates of its session say of the names in the query together.
+/// Sets [`Candidate::names`] of each candidate. Memories of a session that were not found do not count: they have none of the names.
 fn add_names(words: &WeightedWords<'_>, candidates: &mut [Scored]) {
     let mut sessions: BTreeMap<String, BTreeMap<usize, f64>> = BTreeMap::new();
     for Scored { candidate, names, .. } in candidates.iter().filter(|it| !it.names.is_empty()) {
