@@ -64,7 +64,8 @@ pub const MIN_DOUBT: f32 = 0.08;
 /// How many of the nearest statements, older and newer, are looked at.
 const MAX_NEAREST: usize = 6;
 
-/// How many of those nearest by their words are compared by meaning: in a large project, most of them share a word or two.
+/// How many of the statements that are nearest by their words are compared by meaning. In a large project most statements share a
+/// word or two, and to compare all would take too long.
 const MAX_LIKENED: usize = 100;
 
 /// The share of a statement's words, by weight, that a memory has which says it too.
@@ -161,12 +162,13 @@ fn pairs(statements: &[Statement<'_>], space: &Space, meanings: &Meanings<'_>) -
             .filter(|(other, _)| statements[*other].is_statement)
             .partition(|(other, _)| (statements[*other].created, *other) < (statement.created, at));
         let nearest = |others: Vec<&(usize, f32)>| {
-            // Those nearest by their words, and the one that means the most similar.
-            let alike = others.iter().skip(MAX_NEAREST).take(MAX_LIKENED - MAX_NEAREST).copied().max_by(|one, other| {
-                let [one, other] = [one, other].map(|it| meanings.likeness(at, it.0));
-                one.total_cmp(&other)
-            });
-            others.into_iter().take(MAX_NEAREST).chain(alike).copied().collect::<Vec<_>>()
+            // Those nearest by their words, and of the next ones the most alike in meaning.
+            let candidates = others.iter().skip(MAX_NEAREST).take(MAX_LIKENED - MAX_NEAREST);
+            let alike = candidates
+                .map(|&&(other, similarity)| ((other, similarity), meanings.likeness(at, other)))
+                .max_by(|(_, one), (_, other)| one.total_cmp(other))
+                .map(|(it, _)| it);
+            others.into_iter().take(MAX_NEAREST).copied().chain(alike).collect::<Vec<_>>()
         };
         let older = nearest(older).into_iter().map(|(other, similarity)| (other, at, similarity));
         let newer = nearest(newer).into_iter().map(|(other, similarity)| (at, other, similarity));
