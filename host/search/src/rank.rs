@@ -35,8 +35,8 @@ const HALF_AT: f64 = 1.0;
 /// square of this share, and so on. A session about the topic is trusted more than one that mentions it.
 const SESSION_SHARE: f64 = 0.05;
 
-/// How much less the vectors count if all of the query is names. A model makes something of the parts of a name, but it has never
-/// seen what has the name.
+/// The share by which vectors count less if the whole query is names. A model knows the parts of a name, but not what has the name.
+/// It was set on questions by name about 24 sessions; docs/performance.md has the figures.
 const NAMES_OVER_VECTORS: f64 = 0.85;
 
 /// The minimum cosine of a memory that has none of the query's words. With the built-in model, loose paraphrases have
@@ -65,8 +65,8 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
-/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place. What may have changed a memory needs
-/// nothing if it puts it in doubt, and a little otherwise.
+/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place. A possible change that puts the
+/// earlier memory in doubt needs no score, and any other possible change a little.
 const ASKED_LIKELY_SHARE: f64 = 0.0;
 const ASKED_POSSIBLE_SHARE: f64 = 0.1;
 const ASKED_DOUBT_SHARE: f64 = 0.0;
@@ -95,7 +95,7 @@ pub struct Profile {
     pub prior: f64,
     /// The share of their BM25 that further pieces of a session add to its memories, see [`SESSION_SHARE`].
     pub session: f64,
-    /// How much of what a session's memories say of the names in a query together adds to each of them.
+    /// The share of [`Candidate::names`] that is added to a memory's BM25.
     pub names: f64,
     /// Whether a memory that took the place of another one, or likely changed it, gets its score.
     pub follows_links: bool,
@@ -171,7 +171,8 @@ pub struct Candidate<Id> {
     pub kind: String,
     /// The BM25 score; higher is better.
     pub bm25: f64,
-    /// What all memories of its session say of the names in the query, see [`super::score::WeightedWords::score_names`].
+    /// The score of the query's names in all found memories of its session, in the unit of BM25; see
+    /// [`super::score::WeightedWords::score_names`].
     pub names: f64,
     /// The cosine of its vector and the query's, or `None` if either has no vector.
     pub cosine: Option<f64>,
@@ -327,7 +328,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 }
 
 impl<Id: Copy> Candidate<Id> {
-    /// Returns what may stand before it though it has no word of the search, which somebody asked for or not.
+    /// Returns what may stand before it though it has no word of the search. More may if somebody asked for the search.
     pub fn preferred(&self, is_unasked: bool) -> impl Iterator<Item = Id> + '_ {
         let is_preferred = move |it: &&Later<Id>| it.is_likely || (it.is_doubt && !is_unasked);
         self.head.into_iter().chain(self.later.iter().filter(is_preferred).map(|it| it.id))
@@ -353,9 +354,9 @@ impl<Id> Later<Id> {
 }
 
 /// Gives a current memory at least the score of the memory that it superseded, and lowers the score of the superseded one. A
-/// later memory that may have changed an earlier one gets the latter's score too, if it likely did or matches as well; the
-/// latter keeps its own. In a search that somebody asked for, what likely changed it or puts it in doubt needs no match. Returns which memories must stand before which: by the
-/// earlier one, the later ones, the oldest first.
+/// later memory that may have changed an earlier one gets the latter's score too, if it matches well enough
+/// ([`Later::least_share`]); the latter keeps its own. Returns which memories must stand before which: by the earlier one, the
+/// later ones, the oldest first.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
     scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
     is_unasked: bool,

@@ -23,9 +23,9 @@ const MEAN_TOKENS: f64 = 75.0;
 /// What a pair of characters is of the length of a text, where a word is 1: a Korean word of four syllables is three pairs.
 const PAIR_LENGTH: f64 = 1.0 / 3.0;
 
-/// How often a pair of characters counts where it occurs once, so that it stops counting sooner than a word does. A long text repeats
-/// the pairs of common endings, and says no more by it. Of 300 sentences, the right paragraph of 12 sentences came first for .950
-/// instead of .933.
+/// How often a pair of characters counts each time it occurs, so that further occurrences soon add nothing. A long text repeats the
+/// pairs of common endings, which says nothing. Of 300 sentences, the right paragraph of 12 sentences came first for .950 instead
+/// of .933.
 const PAIR_COUNT: f64 = 2.0;
 
 /// The minimum weight of a word, for words that occur in nearly every piece.
@@ -48,7 +48,8 @@ const MAX_WORD_DISTANCE: usize = 2;
 /// 90 sessions instead of 63 %.
 const ADJACENCY_BONUS: f64 = 1.0;
 
-/// How often a session must have a name for it to count half of its weight.
+/// How often a session must have a name for it to count half of its weight. It was set on questions by name about 24 sessions;
+/// docs/performance.md has the figures.
 const HALF_OF_NAMES: f64 = 10.0;
 
 /// The words of a query with their weights.
@@ -70,7 +71,7 @@ pub struct WeightedWords<'q> {
     beside: Vec<f64>,
     /// How much a pair of characters counts of the length of a piece, where a word counts 1.
     pair_length: f64,
-    /// How often a pair of characters counts where it occurs once.
+    /// How often a pair of characters counts each time it occurs, where a word counts once.
     pair_count: f64,
 }
 

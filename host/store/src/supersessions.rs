@@ -8,8 +8,9 @@
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
 //! in force. If the later one *may have changed* it, a search that both match puts the later one above it, and it is told as the earlier
-//! word, unless the two are hardly similar. If it *likely* did, the later one must match a prompt only a little. In a search that somebody asked for,
-//! neither must match, unless they are hardly similar.
+//! word, unless the two are hardly similar. If it *likely* did, the later one must match a prompt only a little. In a
+//! search that somebody asked for, the later one need not match. Only if it is a possible change and the two are hardly similar, it
+//! must match a little.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
