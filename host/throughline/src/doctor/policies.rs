@@ -59,7 +59,7 @@ pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder:
         findings.push(Finding::fail(
             "policies",
             format!("nothing is remembered: {why}"),
-            "`throughline policy list` shows the cause",
+            "`throughline policy list` shows the cause and what to do",
         ));
     }
     for broken in &registry.broken {
