@@ -480,6 +480,8 @@ fn attack_a_required_redactor_that_is_kept_from_running() {
         work_on(&home, &project, number);
         assert!(!home.remembers(REQUEST), "{what}: {:#?}", home.memories());
         assert!(home.run(["doctor"]).stdout.contains("nothing is remembered"), "{what}");
+        let status = tests::home::run_in(&home, &project, &["status"]).stdout;
+        assert!(status.starts_with("off: the required redactor"), "{what}: {status}");
         replace(&component, &required.wasm);
         mode(0o644);
         replace(&manifest, sound.as_bytes());
