@@ -4,8 +4,9 @@
 //! It is harder to say whether the later one changed what the earlier one settled, or asked about it, or settled
 //! something beside it. So there are two grades:
 //!
-//! 1. [`similarity`] compares every new statement with all others of the project. The nearest ones of other sessions are
-//!    about the same, and the later one *follows* the earlier one. Both hold.
+//! 1. [`similarity`] compares the words of every new statement with those of all others of the project, and [`meaning`] what the
+//!    nearest ones mean. The nearest ones of other sessions are about the same, and the later one *follows* the earlier one. Both
+//!    hold.
 //! 2. [`change`] decides whether the later statement amends, reverses, refutes or completes the earlier one. It is
 //!    careful, because a wrong link hides a rule that holds.
 //!
