@@ -148,7 +148,11 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
                     COALESCE((SELECT char(10) || stem || char(10) || tags || char(10) || related || char(10) || extra
                               FROM notes n WHERE n.memory = m.rowid), '')
              FROM memories m
-             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2) AND (?4 IS NULL OR created_at >= ?4)
+             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
+               AND (?4 IS NULL OR created_at >= ?4
+                    -- It tells a fix that is younger than itself.
+                    OR EXISTS (SELECT 1 FROM failures f WHERE f.memory = m.rowid AND f.fixed_at >= ?4
+                               AND (?2 IS NULL OR f.fixed_at < ?2)))
                AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
                AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)
              ORDER BY created_at DESC, id",
@@ -332,7 +336,8 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         tx,
         selection,
         "SELECT number, concat_ws(char(10), signature, subject, error, files, fix) FROM failures f
-         WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3) AND (?4 IS NULL OR last_at >= ?4)
+         WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3)
+           AND (?4 IS NULL OR max(last_at, COALESCE(fixed_at, 0)) >= ?4)
            AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s WHERE s.failure = f.number AND s.session_id = ?2))",
         "DELETE FROM failures WHERE number = ?1",
         |_| Ok(()),

@@ -639,6 +639,27 @@ fn a_failure_that_came_back_after_its_fix_is_open_again() {
 }
 
 #[test]
+fn a_fix_of_the_forgotten_time_leaves_the_memory_of_an_older_failure() {
+    for words in [vec![], vec!["a.rs".to_owned()]] {
+        let mut it = fixture();
+        let records = [
+            used("s", "k1", 10, tested(true)),
+            used("s", "k2", 12, tested(true)),
+            used("s", "k3", 20, edit("a.rs")),
+            used("s", "k4", 30, tested(false)),
+        ];
+        it.store.put_records(&project("a"), &all_redacted(&records), 30).unwrap();
+        let told = |it: &Fixture| it.memories().iter().any(|(content, ..)| content.contains("a.rs"));
+        assert!(told(&it));
+        let since = Selection { after: Some(15), words, ..Selection::default() };
+        it.store.forget(&since, 40, Fate::Erased).unwrap();
+        assert!(!told(&it), "{:?}", it.memories());
+        let left = it.store.failures(None, None, false, 10).unwrap();
+        assert!(left.iter().all(|failure| failure.fix.is_none()), "{left:?}");
+    }
+}
+
+#[test]
 fn an_error_counts_the_sessions_of_whatever_was_tried() {
     let mut it = fixture();
     let other = |mut seen: EventPayload| {
