@@ -167,6 +167,7 @@ fn pairs(statements: &[Statement<'_>], space: &Space, meanings: &Meanings<'_>) -
             let candidates = others.iter().skip(MAX_NEAREST).take(MAX_LIKENED - MAX_NEAREST);
             let alike = candidates
                 .map(|&&(other, similarity)| ((other, similarity), meanings.likeness(at, other)))
+                .filter(|(_, likeness)| *likeness > 0.0)
                 .max_by(|(_, one), (_, other)| one.total_cmp(other))
                 .map(|(it, _)| it);
             others.into_iter().take(MAX_NEAREST).copied().chain(alike).collect::<Vec<_>>()
