@@ -237,15 +237,16 @@ impl Results {
         numbers.filter(fits).map(|number| (at, number)).collect()
     }
 
-    /// Returns the first of these statements as far as they fit into so many characters. Of a table, a few rows say nothing.
+    /// Returns the first of these statements as far as they fit into so many characters, without rows if most do not fit: a few rows of a
+    /// table say nothing.
     fn fitting_first(&self, places: Vec<Place>, max_chars: usize) -> Vec<Place> {
         let mut chars = 0;
         let chars_of = |&(at, number): &Place| self.turns[at].statements[number].text.chars().count();
-        let fits = places.iter().take_while(|place| {
+        let has_room = |place: &&Place| {
             chars += chars_of(place);
             chars <= max_chars
-        });
-        let fits = fits.count();
+        };
+        let fits = places.iter().take_while(has_room).count();
         let is_row = |&(at, number): &Place| self.turns[at].statements[number].form == Form::Row;
         let mut first = places;
         let is_most = 2 * fits >= first.len();

@@ -262,7 +262,7 @@ pub(super) fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> Strin
     joined.line.trim_end_matches(':').to_owned()
 }
 
-/// Returns whether two headings of a text have numbers one after the other.
+/// Returns whether two statements of one form and text have numbers that follow each other.
 fn is_beside_title(one: &Statement, other: &Statement) -> bool {
     (one.form, one.voice, one.count) == (other.form, other.voice, other.count)
         && one.number > 0
