@@ -156,7 +156,7 @@ impl<'m> Lesson<'m> {
     pub(super) fn is_of_environment(&self) -> bool {
         // The wrong folder is a slip, and says nothing of the machine.
         let is_slip = || is_change_of_file(self.fix) || is_form(self.fix, |words| words.in_root);
-        let is_command = || self.fix.starts_with('`') && !self.is_bypassed && !is_slip();
+        let is_command = || self.is_mended_by_another() && !self.is_bypassed && !is_slip();
         let has_cure = || is_command() || self.memory.content.contains("; run `");
         self.missing.is_some() || (self.is_failure && !is_routine(self.memory) && has_cure() && !self.is_of_moment())
     }
@@ -272,8 +272,11 @@ impl<'m> Lesson<'m> {
         let is_same_cure =
             is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
-        let is_same_cure =
-            is_same_cure || (self.fix == other.fix && self.is_mended_by_another() && other.is_mended_by_another());
+        let is_same_cure = is_same_cure
+            || (self.fix == other.fix
+                && self.is_of_environment()
+                && other.is_of_environment()
+                && self.is_mended_by_another());
         are_same_words(&self.error, &other.error) || is_same_cure || (is_failure && self.shares_folder(other))
     }
 
@@ -283,7 +286,7 @@ impl<'m> Lesson<'m> {
             let command = said.split('`').nth(1).unwrap_or_default();
             commands::own_words(commands::main_segment(command)).into_iter().take(2).map(str::to_owned).collect()
         };
-        self.is_of_environment() && self.fix.starts_with('`') && program(self.fix) != program(&self.memory.content)
+        self.fix.starts_with('`') && program(self.fix) != program(&self.memory.content)
     }
 
     /// Returns whether both name the same folder.
