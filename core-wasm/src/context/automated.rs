@@ -1,5 +1,5 @@
-//! Which sessions a program held with the agent: it asks once, reads the answer itself, and goes on with none of it. They are no work that a
-//! person goes on with, and a project may have dozens of them a day.
+//! Tells the sessions of programs from those of people. A program asks once and reads the answer itself. No person goes on with such a
+//! session, and a project may have dozens of them a day.
 
 use super::attributes::later_requests;
 use super::later::MAX_SESSIONS;
@@ -7,10 +7,10 @@ use super::memories::Memories;
 use crate::bindings::throughline::policy::types::{SessionNotes, SessionRecord};
 use crate::text;
 
-/// How many of the newest sessions are read if a program held some of them.
+/// The number of the newest sessions that are read if programs may have held some of them.
 const MAX_READ: u32 = 60;
 
-/// The length of the beginning by which a program's prompt is known again, in bytes.
+/// The length of the beginning that the prompts of one program have in common, in bytes.
 const SAME_BYTES: usize = 60;
 
 /// How a prompt begins that tells the agent who it is.
@@ -29,18 +29,17 @@ pub(super) fn sessions_of_people(memories: &dyn Memories) -> Vec<SessionRecord> 
     if of_people.is_empty() { newest } else { of_people }
 }
 
-/// Returns whether a program held a session: it wanted data or got no answer, or it said the same in another of the sessions.
+/// Returns whether a program held a session: the answer is data or empty, or another session of a program begins with the same words.
 fn is_automated(record: &SessionRecord, all: &[SessionRecord]) -> bool {
-    let opening = |record: &SessionRecord| text::head(asked(record), SAME_BYTES).to_owned();
     let is_asked_again = || {
-        let own = opening(record);
-        all.iter().any(|other| other.id != record.id && may_be_automated(other) && opening(other) == own)
+        let is_same = |other: &SessionRecord| other.id != record.id && opening(other) == opening(record);
+        all.iter().any(|other| is_same(other) && may_be_automated(other))
     };
     let gives_only_data = |notes: &SessionNotes| notes.outcome.trim().is_empty() || is_data(&notes.outcome);
     may_be_automated(record) && (record.notes.as_ref().is_some_and(gives_only_data) || is_asked_again())
 }
 
-/// Returns whether a session was asked once, changed nothing, and was told who the agent is or gave data.
+/// Returns whether a session has one prompt and changed nothing, and the prompt gives the agent a role or the answer is data.
 fn may_be_automated(record: &SessionRecord) -> bool {
     record.notes.as_ref().is_some_and(|notes: &SessionNotes| {
         let is_one_answer = notes.changes.is_empty() && notes.commits.is_empty() && later_requests(notes).is_empty();
@@ -49,11 +48,12 @@ fn may_be_automated(record: &SessionRecord) -> bool {
     })
 }
 
-fn asked(record: &SessionRecord) -> &str {
-    record.notes.as_ref().map_or("", |notes| notes.original_request.trim_start())
+/// Returns the beginning of a session's first prompt, of at most [`SAME_BYTES`] bytes.
+fn opening(record: &SessionRecord) -> &str {
+    text::head(record.notes.as_ref().map_or("", |notes| notes.original_request.trim_start()), SAME_BYTES)
 }
 
-/// Returns whether an answer is an object or a list for a program to read.
+/// Returns whether an answer is a JSON object, or a list of objects.
 fn is_data(answer: &str) -> bool {
     let answer = answer.trim_start();
     answer.starts_with("{\"") || answer.starts_with("[{\"")

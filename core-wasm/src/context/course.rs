@@ -8,7 +8,7 @@ use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
-use crate::extract::{ordered_in, states_fact};
+use crate::extract::states_fact;
 use crate::text;
 
 /// How much room results get beside each other. The latest work before the end often says more than the end. What was only found or said
@@ -296,7 +296,7 @@ impl<'n> Course<'n> {
             None => format!("{}{}", request.text(), step.then()),
             Some(asked) => format!("Asked: {asked}"),
         };
-        let brief = if asked.is_some() { brief_request(&begin, self.room.for_asked(at)) } else { begin.clone() };
+        let brief = if asked.is_some() { line::brief_request(&begin, self.room.for_asked(at)) } else { begin.clone() };
         let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
         let entry = Entry::end_line("Asked", without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
@@ -325,16 +325,6 @@ impl<'n> Course<'n> {
             () => "Found",
         }
     }
-}
-
-/// Shortens a line that tells a request to `max` characters: to the sentences that order something, if they take the larger part of the
-/// room and the beginning orders nothing, or else to its beginning.
-pub(super) fn brief_request(line: &str, max: usize) -> String {
-    let (label, asked) = line.split_once(": ").unwrap_or(("", line));
-    let room = max.saturating_sub(label.chars().count() + 2);
-    let is_long = asked.chars().count() > room;
-    let ordered = ordered_in(asked, room).filter(|ordered| is_long && ordered.chars().count() * 2 >= room);
-    ordered.map_or_else(|| line::brief(line, max), |ordered| format!("{label}: {ordered}"))
 }
 
 /// Returns whether a result quotes the request before it that an earlier step tells.

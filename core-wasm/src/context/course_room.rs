@@ -1,6 +1,6 @@
 //! Divides the room of a page among the requests of a session and their results.
 
-/// The shortest that a request and a result are cut to, in characters. Less of a request is no order.
+/// The shortest that a request and a result are cut to, in characters. A request needs more, because a shorter one seldom says what to do.
 const MIN_ASKED_CHARS: usize = 150;
 const MIN_CHARS: usize = 100;
 /// The weight of a request. A result of work has the weight 1.

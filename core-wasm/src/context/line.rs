@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::extract::labels::{self, Labels};
 use crate::text::{self, Language};
-pub(super) use brief::{brief, in_sentences, without_middle};
+pub(super) use brief::{brief, brief_request, in_sentences, without_middle};
 
 /// The languages whose labels stored texts have.
 pub(super) const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];

@@ -205,8 +205,8 @@ fn short_of(request: &str, result: &str, committed: &str) -> String {
     format!("{} → {gave}", line::truncate(request, MAX_SHORT_ASKED_CHARS))
 }
 
-/// Returns how a session ended without the sentences that only offer more, send the user to look, are a frame around something or a mark for a
-/// program, or say what its changes have nothing to do with.
+/// Returns how a session ended without the sentences that only offer more, send the user to look, draw a frame, begin with a tag for a program,
+/// or say what the changes have nothing to do with.
 fn without_asides(ended: &str) -> String {
     const SENDS: [&str; 2] = ["reload and ", "refresh and "];
     let says_nothing = |sentence: &str| {
@@ -223,7 +223,7 @@ fn without_asides(ended: &str) -> String {
     if kept.is_empty() || kept.len() == sentences.len() { ended.to_owned() } else { kept.join(" ") }
 }
 
-/// Returns whether a sentence begins with a mark for a program: "[TILL-REPORT] …".
+/// Returns whether a sentence begins with a tag for a program: "[TILL-REPORT] …".
 fn begins_with_tag(sentence: &str) -> bool {
     let tag = sentence.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or("", |(tag, _)| tag);
     tag.len() > 3 && tag.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_'))
@@ -394,6 +394,9 @@ mod tests {
         );
         assert_eq!(without_asides("The lint warning is unrelated to my change. The till rings."), "The till rings.");
         assert_eq!(without_asides("Let me know which till."), "Let me know which till.");
+        assert_eq!(without_asides("If you'd like a bell, say so. The till rings."), "The till rings.");
+        let told = "If you open the drawer at night, the bell rings. The till is shut.";
+        assert_eq!(without_asides(told), told);
         assert_eq!(without_asides("[TILL-NOTE] The bell is loud. The till rings."), "The till rings.");
         assert_eq!(without_asides("[TILL] The bell is loud."), "[TILL] The bell is loud.", "there is nothing else");
     }

@@ -523,7 +523,7 @@ const CHINESE: Labels = Labels {
     ci_failed: "CI 失败：{}",
     missed: "{} 通过，未改动而接着运行的 {} 失败",
     not_installed: "此环境没有安装 {}",
-    none_installed: "此环境没有安装: {}",
+    none_installed: "此环境没有安装：{}",
     no_module: "{} 没有模块 {}",
     ignored_by_git: "{} 被 git 忽略，`git add` 会失败",
     prints_nothing: "{} 有时没有输出",

@@ -4,6 +4,7 @@ use super::human;
 use super::results::TurnResult;
 use super::signs;
 use super::state::State;
+use super::statement::Voice;
 use crate::text;
 
 /// The maximum number of requests after the first that are told.
@@ -79,6 +80,7 @@ fn turn_of(asked: &str, turns: &[TurnResult]) -> Option<usize> {
 /// Returns the requests and corrections after the first request with the places of their turns, oldest first.
 pub(super) fn later(state: &State) -> Vec<(usize, String)> {
     let turns = state.results.turns();
+    let first = turns.iter().find(|turn| turn.asked == state.request).map(|turn| turn.number);
     let mut all: Vec<Asked> = Vec::new();
     let known =
         |asked: &str, all: &[Asked]| repeats(asked, &state.request) || all.iter().any(|known| repeats(asked, &known.said));
@@ -88,7 +90,10 @@ pub(super) fn later(state: &State) -> Vec<(usize, String)> {
         let all_asked = std::iter::once(&turn.asked).chain(&turn.added).filter(|asked| !state.undone.is_unanswered(asked));
         let is_last = at + 1 == turns.len();
         for asked in all_asked.filter_map(|asked| telling(asked, turn, is_last)) {
-            if !known(asked, &all) {
+            // What was asked again last, and was answered or worked on, stands last.
+            let is_asked_again =
+                is_last && Some(turn.number) != first && turn.statements.iter().any(|it| it.voice == Voice::Answer);
+            if is_asked_again || !known(asked, &all) {
                 let weighs = changed && !turn.added.iter().any(|added| added.ends_with(asked));
                 let is_undone = changed && (turn.reverted || turn.is_taken_back) && !human::only_asks(asked);
                 all.push(Asked { turn: at, said: text::clip(asked, MAX_REQUEST_BYTES).into_owned(), weighs, is_undone });

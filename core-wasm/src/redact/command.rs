@@ -378,7 +378,7 @@ pub(super) fn here_document(scan: &mut Scan, rule: &'static Rule, at: Range<usiz
         return;
     }
     let names_users = has(b"chpasswd");
-    // Where a line begins and ends. In JSON, `\n` ends it.
+    // In JSON, `\n` ends a line.
     let mut end = command_end(scan, at.end);
     for _ in 0..if names_users { MAX_USERS } else { 1 } {
         let start = match &bytes[end..] {

@@ -314,14 +314,10 @@ impl ValueStart {
         if let Some(verb) = verb {
             return Some(Self { in_prose: true, ..Self::new(start + verb.len(), Shape::Loose) });
         }
-        // `비밀번호는sunny2024!입니다`
-        let glued = ["는", "은", "가", "이", "를", "을"]
-            .iter()
-            .find(|particle| at == start && rest.starts_with(particle.as_bytes()));
-        if let Some(particle) = glued
-            && rest.get(particle.len()).is_some_and(u8::is_ascii_alphanumeric)
+        if start == at
+            && let Some(length) = length_of_particle(rest)
         {
-            return Some(Self { in_prose: true, ..Self::new(start + particle.len(), Shape::Loose) });
+            return Some(Self { in_prose: true, ..Self::new(start + length, Shape::Loose) });
         }
         // `비밀번호 sunny2024! 로 접속`
         (start > at && bytes[at - 1] >= 0x80).then(|| Self { in_prose: true, ..Self::new(start, Shape::Loose) })
@@ -451,6 +447,12 @@ fn skip_yaml_tag(bytes: &[u8], at: usize) -> usize {
     let is_type = matches!(&bytes[at + 1..end], b"str" | b"mut" | b"dyn" | b"impl" | b"self");
     let is_value = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) || skip_closing_quote(bytes, at) > at;
     if bytes.get(end) == Some(&b' ') && !is_type && is_value(end + 1) { end + 1 } else { at }
+}
+
+/// Returns the length in bytes of the Korean particle that stands between a name and a value without blanks: `비밀번호는sunny2024!입니다`.
+fn length_of_particle(rest: &[u8]) -> Option<usize> {
+    let particle = ["는", "은", "가", "이", "를", "을"].iter().find(|particle| rest.starts_with(particle.as_bytes()))?;
+    rest.get(particle.len()).is_some_and(u8::is_ascii_alphanumeric).then_some(particle.len())
 }
 
 /// Returns the position after the end of a line, also one that JSON escapes, or the same position if the line goes on.

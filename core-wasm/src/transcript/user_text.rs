@@ -217,13 +217,14 @@ fn remove_client_elements(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// Returns a text without the names of the files that an element of the client lists as attached, which stand behind what the user typed.
-/// `all` is the text with its elements, `text` the one without them. A text that has nothing else keeps them.
+/// Returns a text without the paths of attached files, which the client lists in an element and repeats behind what the user typed. `all` is
+/// the text with its elements, and `text` is that without them. A text that has nothing else keeps the paths.
 fn without_attached_names<'a>(all: &str, text: Cow<'a, str>) -> Cow<'a, str> {
     let Some(listed) = element(all, "system_instruction").filter(|listed| listed.contains("attached")) else { return text };
-    let size = |line: &str| line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")).map(|(path, _)| path.to_owned());
-    let paths = listed.lines().filter_map(|line| size(line.trim().strip_prefix("- ")?)).filter(|path| path.contains('/'));
-    let own = paths.fold(text.to_string(), |own, path| own.replace(&path, ""));
+    // `- notes/slip.md (3 KB)`
+    let entries = listed.lines().filter_map(|line| line.trim().strip_prefix("- ")?.strip_suffix(')')?.rsplit_once(" ("));
+    let paths = entries.map(|(path, _)| path).filter(|path| path.contains('/'));
+    let own = paths.fold(text.to_string(), |own, path| own.replace(path, ""));
     if own.trim().is_empty() || own.len() == text.len() { text } else { Cow::Owned(own) }
 }
 

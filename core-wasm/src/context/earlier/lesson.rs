@@ -151,12 +151,12 @@ impl<'m> Lesson<'m> {
     }
 
     /// Returns whether it tells what holds on this machine or with these tools, whatever the work is about: a program that is not there, or
-    /// another command as the cure. What a change of a file mended does not come back, and how branches stood or what a server answered was
-    /// so on its day.
+    /// another command as the cure. A failure that a change of a file mended does not come back, and where branches stood or what a server
+    /// answered was true for one day.
     pub(super) fn is_of_environment(&self) -> bool {
-        // Whoever called it in another folder slipped.
+        // The wrong folder is a slip, and says nothing of the machine.
         let is_slip = || is_change_of_file(self.fix) || is_form(self.fix, |words| words.in_root);
-        let is_command = || self.fix.starts_with('`') && !self.is_bypassed && !is_slip();
+        let is_command = || self.is_mended_by_another() && !self.is_bypassed && !is_slip();
         let has_cure = || is_command() || self.memory.content.contains("; run `");
         self.missing.is_some() || (self.is_failure && !is_routine(self.memory) && has_cure() && !self.is_of_moment())
     }
@@ -174,14 +174,14 @@ impl<'m> Lesson<'m> {
         !content.starts_with('`') && (text::contains_any(&content.to_lowercase(), &PLACES) || words.any(is_address))
     }
 
-    /// Returns whether tests or a check were left failing as they did before: whoever knows that looks for no fault of his own.
+    /// Returns whether tests or a check were left failing as they did before. An agent that knows this does not look for a fault of its own.
     pub(super) fn is_known_failure(&self) -> bool {
         const BEFORE: [&str; 6] = ["pre-existing", "preexisting", "already failing", "기존", "既存", "原有"];
         self.is_left_open() && text::contains_any(&self.cause.to_lowercase(), &BEFORE)
     }
 
-    /// Returns whether the command that failed depends on the moment: on how branches stand, on a server, or on a script that was written for
-    /// this once. Of one that is not told whole nothing is known.
+    /// Returns whether the command that failed depends on the moment: on where branches stand, on a server, or on a script that was written
+    /// for one use. A command whose beginning is cut off counts as such, because nobody knows what it ran.
     fn is_of_moment(&self) -> bool {
         const BRANCHES: [&str; 8] = ["checkout", "switch", "branch", "rebase", "merge", "stash", "cherry-pick", "pull"];
         let command = self.memory.content.split('`').nth(1).unwrap_or_default();
@@ -272,8 +272,11 @@ impl<'m> Lesson<'m> {
         let is_same_cure =
             is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
-        let is_same_cure =
-            is_same_cure || (self.fix == other.fix && self.is_mended_by_another() && other.is_mended_by_another());
+        let is_same_cure = is_same_cure
+            || (self.fix == other.fix
+                && self.is_of_environment()
+                && other.is_of_environment()
+                && self.is_mended_by_another());
         are_same_words(&self.error, &other.error) || is_same_cure || (is_failure && self.shares_folder(other))
     }
 
@@ -283,7 +286,7 @@ impl<'m> Lesson<'m> {
             let command = said.split('`').nth(1).unwrap_or_default();
             commands::own_words(commands::main_segment(command)).into_iter().take(2).map(str::to_owned).collect()
         };
-        self.is_of_environment() && self.fix.starts_with('`') && program(self.fix) != program(&self.memory.content)
+        self.fix.starts_with('`') && program(self.fix) != program(&self.memory.content)
     }
 
     /// Returns whether both name the same folder.
@@ -297,7 +300,7 @@ fn is_change_of_file(fix: &str) -> bool {
     is_form(fix, |words| words.changed_file)
 }
 
-/// Returns whether a text says that the shell needs quotes around something. Around what is another matter each time.
+/// Returns whether a text says that the shell needs quotes around something. That is one trouble, whatever stands in the quotes.
 fn is_about_quotes(said: &str) -> bool {
     is_form(said, |words| words.unquoted)
 }

@@ -11,7 +11,7 @@ use crate::extract::labels::{self, Labels};
 /// How many of these are read. Much of it is the same trouble in another session.
 const MAX_READ: u32 = 60;
 
-/// The maximum number of lines about what only earlier sessions ran into, and of those in which the user steered.
+/// The maximum number of lines about what only earlier sessions ran into, and the same again of the user's corrections.
 const MAX_LESSONS: usize = 6;
 
 /// What each further session adds to the weight of a trouble, and how many of them count.
@@ -83,7 +83,7 @@ pub(in crate::context) fn add_lessons(page: &mut Page, memories: &dyn Memories, 
     let (missing, mut earlier): (Vec<Trouble>, Vec<Trouble>) = earlier.into_iter().partition(|it| it.missing.is_some());
     earlier.extend(together(missing));
     earlier.sort_by(|one, other| other.weight().total_cmp(&one.weight()));
-    // What the user said does not stand back behind what tools said.
+    // Failures that tools report must not crowd out the user's corrections.
     let (mut said, mut found) = (0, 0);
     for trouble in &earlier {
         let told = if trouble.memory.kind == "correction" { &mut said } else { &mut found };

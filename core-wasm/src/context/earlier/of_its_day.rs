@@ -38,16 +38,17 @@ const ASKS_HOW: [&str; 6] =
 /// How a choice begins that hands work on or waits, in lower case.
 const STEPS: [&str; 8] =
     ["rebase", "amend", "squash", "cherry-pick", "force-push", "wait for", "add a new commit", "add a follow-up commit"];
-/// Options by which a finding is put off or put away, in lower case. Whoever has them to choose from sorts findings, and the one that he keeps
-/// says nothing without its finding.
+/// Options that put a finding off or dismiss it, in lower case. Where they are offered, findings are sorted, and what was chosen says nothing
+/// without the finding.
 const PUTS_AWAY: [&str; 11] =
     ["defer", "dismiss", "skip", "ignore", "won't fix", "wontfix", "보류", "무시", "見送り", "見送る", "忽略"];
 /// Words of an option that gives up what is going on, in lower case.
 const GIVES_UP: [&str; 12] =
     ["abort", "cancel", "pause", "discard", "start over", "中止", "中断", "破棄", "중단", "취소", "取消", "放弃"];
-/// Words by which a question in another language than English asks how or whether to do something, and words of one that asks for a lasting rule.
+/// Words of questions in Korean, Japanese and Chinese that ask how or whether to do something.
 const ASKS_HOW_ELSEWHERE: [&str; 12] =
     ["どう", "どの", "どこ", "しますか", "어떻게", "어떤", "방향", "할까요", "怎么", "如何", "哪", "是否"];
+/// Words of questions in these languages that ask for a lasting rule.
 const LASTING: [&str; 8] = ["전략", "규칙", "이름", "戦略", "規約", "命名", "策略", "规范"];
 /// How a remark begins that goes on with the talk before it, in lower case.
 const GOES_ON: [&str; 9] = ["but ", "aka ", "and ", "no, ", "why not ", "could we ", "can we ", "근데 ", "でも"];
@@ -104,17 +105,17 @@ fn hands_on(question: &str, answer: &str) -> bool {
     // "Push notifications" may be the answer to another question.
     let sends = || ["push", "publish"].iter().any(|verb| text::starts_with_words(&answer, verb));
     let asks_back = ASKS_WHAT_HAPPENED.iter().any(|opening| last.starts_with(opening));
-    // Behind a question in these languages may stand a remark in parentheses.
+    // A question in these languages may end with a remark in parentheses, which would be its last clause.
     let asked = if asks_elsewhere { question.to_lowercase() } else { last };
     let names_work = || text::contains_any_words(&asked, &HANDING_ON);
     asks_back || (asks_how && (names_work() || is_step(&answer) || sends()))
 }
 
-/// Returns whether a choice in lower case puts a finding away, or keeps what could have been put away. Which finding that was is not said.
+/// Returns whether a choice in lower case dismisses a finding, or keeps one that could have been dismissed. It does not say which finding.
 fn sorts_finding(lower: &str, rejected: &str) -> bool {
     let rejected = rejected.to_lowercase();
     let puts_away = |option: &str| {
-        // What was typed for it may stand behind it.
+        // The key that picks it may follow in parentheses.
         let name = option.split(" (").next().unwrap_or(option).trim();
         PUTS_AWAY.iter().any(|words| name == *words)
     };

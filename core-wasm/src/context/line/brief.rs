@@ -1,6 +1,7 @@
-//! Shortens what a session gave to whole sentences.
+//! Shortens what was asked and what a session gave to whole sentences.
 
 use super::{is_in_code, truncate};
+use crate::extract::ordered_in;
 use crate::text;
 
 /// Shortens what a session gave to the whole sentences at its beginning, and the whole items of a list, that fit into `max` characters.
@@ -25,10 +26,22 @@ pub(in crate::context) fn brief(line: &str, max: usize) -> String {
     }
 }
 
-/// Shortens what a session gave as [`without_middle`] does. Where its first sentence has no room, that is told alone if it is not much
-/// longer. Half a sentence says nothing, and is left out: the text may be empty.
+/// Shortens the line of a request, such as "Asked: …", to `max` characters: to the sentences that order something, if they take the larger
+/// part of the room and the beginning orders nothing, or else to its beginning. The label stays.
+pub(in crate::context) fn brief_request(line: &str, max: usize) -> String {
+    let (label, asked) = line.split_once(": ").unwrap_or(("", line));
+    let room = max.saturating_sub(label.chars().count() + 2);
+    if asked.chars().count() <= room {
+        return brief(line, max);
+    }
+    let ordered = ordered_in(asked, room).filter(|ordered| ordered.chars().count() * 2 >= room);
+    ordered.map_or_else(|| brief(line, max), |ordered| format!("{label}: {ordered}"))
+}
+
+/// Shortens what a session gave as [`without_middle`] does, unless that tears a sentence. Then it returns the first sentence alone, or an
+/// empty text if even that is much too long, because half a sentence says nothing.
 pub(in crate::context) fn in_sentences(line: &str, max: usize) -> String {
-    /// How much longer than the room the first sentence may be, and the length up to which it is in any case, in characters.
+    /// How many times the room the first sentence may take, and the length that it may have in any case, in characters.
     const MORE: usize = 2;
     const MAX_FIRST_CHARS: usize = 280;
     let brief = without_middle(line, max);

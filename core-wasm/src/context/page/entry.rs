@@ -1,6 +1,5 @@
 //! One line of a section: its text, what it weighs, and what other lines it covers.
 
-use crate::context::course::brief_request;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -214,7 +213,7 @@ impl Entry {
     /// Returns the same entry with only the beginning of its text, of at most `max_chars` characters, unless there is room left in the end.
     pub(in crate::context) fn shortened(mut self, max_chars: usize) -> Self {
         let text = if self.is_request() {
-            brief_request(&self.text, max_chars)
+            line::brief_request(&self.text, max_chars)
         } else {
             line::without_middle(&self.text, max_chars)
         };

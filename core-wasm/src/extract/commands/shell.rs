@@ -87,8 +87,8 @@ pub(crate) fn through_document(command: &str) -> &str {
 /// How many bytes of a here-document are kept in any case.
 const MIN_DOCUMENT_BYTES: usize = 400;
 
-/// Returns a command line without the last lines of its here-documents, as far as it is longer than `max` bytes: what stands behind a long
-/// message is run as well. It may still be too long.
+/// Shortens a command line to `max` bytes by the last lines of its here-documents, the longest first, because what stands behind a long message
+/// is run as well. The result may still be too long.
 pub(crate) fn with_short_documents(command: &str, max: usize) -> Cow<'_, str> {
     if command.len() <= max {
         return Cow::Borrowed(command);

@@ -19,7 +19,8 @@ pub(in crate::extract) fn pushed_branch(command: &str, output: &str) -> Option<S
     targets.find(|target| !is_beside_branches(target)).map(str::to_owned)
 }
 
-/// Returns the remote branch that a push names of which git printed nothing. Empty if it names none.
+/// Returns the remote branch that a quiet push names, of which git printed nothing. Empty if the push names no branch, `None` if there is no
+/// such push.
 pub(in crate::extract) fn quiet_push(command: &str, output: &str) -> Option<String> {
     const REPORTS: [&str; 5] = ["Everything up-to-date", " -> ", "[rejected]", "error:", "fatal:"];
     if !command.contains("push") || text::contains_any(output, &REPORTS) {
@@ -68,13 +69,13 @@ fn calls_push(segment: &str) -> bool {
     call.is_some_and(|call| call.subcommand.trim_end_matches(')') == "push" && pushes_branch(&call.arguments))
 }
 
-/// Returns whether a push with these words pushes a branch, and not only notes or tags, nor nothing because it deletes one.
+/// Returns whether a push with these words pushes a branch. It does not if it pushes only notes or tags, deletes something or is a dry run.
 fn pushes_branch(words: &[String]) -> bool {
-    let is_none = words.iter().any(|word| matches!(word.as_str(), "--delete" | "-d" | "--dry-run" | "-n"));
+    let pushes_none = words.iter().any(|word| matches!(word.as_str(), "--delete" | "-d" | "--dry-run" | "-n"));
     let mut named = words.iter().filter(|word| !word.starts_with('-')).skip(1).peekable();
     let is_branch = |word: &String| !is_beside_branches(word.trim_start_matches('+')) && !word.starts_with(':');
     let is_any = if named.peek().is_none() { !words.iter().any(|word| word == "--tags") } else { named.any(is_branch) };
-    is_any && !is_none
+    is_any && !pushes_none
 }
 
 /// Returns what a shell is told to run: `sh -c "git push"`.

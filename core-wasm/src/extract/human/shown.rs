@@ -9,7 +9,7 @@ use std::borrow::Cow;
 const MIN_DOCUMENT_BYTES: usize = 1_500;
 /// How often a line is repeated that nobody typed.
 const MIN_REPEATS: usize = 3;
-/// The length from which a repeated line says something, in characters.
+/// The minimum length of a line of which repetitions count, in characters. Brackets and short words repeat in any text.
 const MIN_REPEATED_CHARS: usize = 20;
 /// How many words, or how many characters of another script, the user says beside what is shown.
 const MIN_OWN_WORDS: usize = 4;

@@ -99,7 +99,7 @@ fn clauses(sentence: &str) -> Vec<&str> {
 }
 
 /// Returns what is ordered or forbidden in a request of several sentences, in at most `max` characters, with a mark where others are left
-/// out. None if its beginning orders something that fits, or if nothing that is ordered does.
+/// out. None if it begins with an order, or if no order fits.
 pub(crate) fn ordered_in(request: &str, max: usize) -> Option<String> {
     const PERSONS: [&str; 11] = ["i", "we", "you", "u", "me", "us", "my", "our", "please", "let's", "lets"];
     const BANS: [&str; 5] = ["don't", "dont", "do not", "never", "no need"];

@@ -50,8 +50,8 @@ pub(super) fn replies<'p>(prompt: &'p str, answer: &str) -> Vec<Resolution> {
     if is_one && replies.len() < 2 { Vec::new() } else { replies }
 }
 
-/// Returns whether what stands behind a number answers the item of that number, and is no item of a list of the user's own: the item asks,
-/// or the answer is short or repeats a word of it.
+/// Returns whether what the user wrote behind a number answers the item of that number: the item asks, or the answer is short or repeats a
+/// word of it. Anything else is an item of a list of the user's own, in which the number means something else.
 fn answers(item: &ProposedOption, said: &str) -> bool {
     let asks = [&item.title, &item.body].iter().any(|text| text.contains(['?', '？']));
     let words = text::features(&format!("{} {}", item.title, item.body));

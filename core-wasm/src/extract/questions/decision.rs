@@ -170,18 +170,18 @@ impl Question {
             words.iter().any(|word| text::starts_with_words(&lower, word) || (!word.is_ascii() && lower.starts_with(word)))
         };
         let (chosen, rejected) = (self.chosen(), self.rejected());
-        // What was to be approved before a step is over with the step.
-        let asks_approval = text::contains_any_words(&self.text.to_lowercase(), &["needs approval", "needs your approval"]);
-        if asks_approval && !chosen.is_empty() && chosen.iter().all(|option| opens(&option.label, APPROVALS)) {
-            return true;
+        if chosen.is_empty() || !chosen.iter().all(|option| opens(&option.label, APPROVALS)) {
+            return false;
         }
+        // An approval that a step waited for is over with the step.
+        let waits = text::contains_any_words(&self.text.to_lowercase(), &["needs approval", "needs your approval"]);
         let is_short = |label: &str| {
             label.chars().count() <= MAX_APPROVAL_CHARS && label.split_whitespace().count() <= MAX_APPROVAL_WORDS
         };
-        !rejected.is_empty()
-            && chosen.iter().all(|option| opens(&option.label, APPROVALS) && is_short(&option.label))
-            && !chosen.is_empty()
-            && rejected.iter().all(|label| opens(label, CHANGES) && is_short(label))
+        let is_bare = !rejected.is_empty()
+            && chosen.iter().all(|option| is_short(&option.label))
+            && rejected.iter().all(|label| opens(label, CHANGES) && is_short(label));
+        waits || is_bare
     }
 
     /// Returns the question with an answer in the user's own words without what that asks back or leaves open, if it says something

@@ -112,7 +112,7 @@ impl Results {
         };
         let is_told = |block: usize, score: f32| {
             let is_begun = blocks[block].places(at).any(|place| chosen.contains(&place));
-            is_begun || (score >= MIN_SCORE && !self.is_known_block(at, &blocks[block], chosen))
+            is_begun || (score >= MIN_SCORE && (self.is_end(at) || !self.is_known_block(at, &blocks[block], chosen)))
         };
         let mut order: Vec<(usize, f32)> = (0..blocks.len())
             .filter(|&block| !is_brief || rank(block) < 2)
@@ -213,9 +213,16 @@ impl Results {
             && (!signs::addresses_reader(&lower) || says_much(&statement.text))
             && !turn.is_offered(number)
             && !turn.only_commits_beside(statement)
-            && !self.is_mended_after(&statement.text, turn.number)
-            && !self.is_fixed_after(&statement.text, turn.number)
-            && !is_barred_anywhere(statement, turn, self.turns.len() - 1 - at, 1.0)
+            && (self.is_end(at) && !is_barred_at_end(statement, &lower)
+                || !self.is_mended_after(&statement.text, turn.number)
+                    && !self.is_fixed_after(&statement.text, turn.number)
+                    && !is_barred_anywhere(statement, turn, self.turns.len() - 1 - at, 1.0))
+    }
+
+    /// Returns whether a turn is the last one and ended by itself: nothing that its answer says can be overtaken.
+    fn is_end(&self, at: usize) -> bool {
+        let turn = &self.turns[at];
+        at + 1 == self.turns.len() && !turn.is_refused && !turn.is_unfinished
     }
 
     /// Returns the places of those of a turn's statements that fit into so many characters, in their order.
@@ -230,15 +237,16 @@ impl Results {
         numbers.filter(fits).map(|number| (at, number)).collect()
     }
 
-    /// Returns the first of these statements as far as they fit into so many characters. Of a table, a few rows say nothing.
+    /// Returns the first of these statements as far as they fit into so many characters, without rows if most do not fit: a few rows of a
+    /// table say nothing.
     fn fitting_first(&self, places: Vec<Place>, max_chars: usize) -> Vec<Place> {
         let mut chars = 0;
         let chars_of = |&(at, number): &Place| self.turns[at].statements[number].text.chars().count();
-        let fits = places.iter().take_while(|place| {
+        let has_room = |place: &&Place| {
             chars += chars_of(place);
             chars <= max_chars
-        });
-        let fits = fits.count();
+        };
+        let fits = places.iter().take_while(has_room).count();
         let is_row = |&(at, number): &Place| self.turns[at].statements[number].form == Form::Row;
         let mut first = places;
         let is_most = 2 * fits >= first.len();
@@ -305,6 +313,11 @@ impl Results {
             None => signs::leans_on_sentence_before(&self.turns[at].statements[number].text.to_lowercase()),
         }
     }
+}
+
+/// Returns whether a statement of the last answer is not told: a question, a guess, or praise.
+fn is_barred_at_end(statement: &Statement, lower: &str) -> bool {
+    statement::is_question(&statement.text) || signs::is_guess(lower) || signs::is_praise(lower)
 }
 
 /// Returns the places of the longest text with which a turn ended. A recap of the client is another one.

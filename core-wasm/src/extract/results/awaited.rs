@@ -26,7 +26,7 @@ impl Results {
     }
 }
 
-/// Returns whether a turn did what the one before it waited with.
+/// Returns whether a turn went on with what the agent had waited with.
 fn goes_on(turn: &TurnResult) -> bool {
     turn.has_work() || turn.acted || (turn.consents && turn.used_tools)
 }

@@ -16,7 +16,7 @@ use crate::text;
 const MIN_BRIEF_SCORE: f32 = -2.2;
 /// The minimum score of a second sentence.
 const MIN_SECOND_SCORE: f32 = -1.5;
-/// The same of the first sentence in a turn with work of which the user's words are told.
+/// The minimum score of the first sentence of a turn with work, if something that the user said in it is told.
 const MIN_WORK_SCORE: f32 = 1.0;
 /// How many statements from the beginning of an answer its first sentence may stand.
 const MAX_PLACE: usize = 3;
@@ -67,9 +67,12 @@ impl Results {
         let own: Vec<(usize, f32)> = own.map(|((_, number), _, score)| (*number, *score)).collect();
         // "I can show you more of these" answers nothing.
         let addresses = |number: usize| signs::addresses_reader(&turn.statements[number].text.to_lowercase());
-        let least = |number: usize| if addresses(number) { MIN_SECOND_SCORE } else { MIN_BRIEF_SCORE };
-        // What changed is known of a turn with work, and more than that may have changed again.
-        let least = |number: usize| if turn.has_work() && is_human_told { MIN_WORK_SCORE } else { least(number) };
+        let least = |number: usize| match () {
+            // What the user said already tells of the work, and later work may have changed the rest.
+            () if turn.has_work() && is_human_told => MIN_WORK_SCORE,
+            () if addresses(number) => MIN_SECOND_SCORE,
+            () => MIN_BRIEF_SCORE,
+        };
         let first = own.iter().find(|(number, score)| opens(*number) && *score >= least(*number)).map(|(number, _)| *number);
         let Some(first) = first else { return Vec::new() };
         let others = own.iter().filter(|(number, score)| *number != first && *score >= MIN_SECOND_SCORE);

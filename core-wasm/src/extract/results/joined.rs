@@ -1,6 +1,7 @@
 //! Joins the statements of a turn to running text.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::extract::clean;
 use crate::extract::prose;
@@ -254,15 +255,14 @@ pub(super) fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> Strin
         // "To:" is a part of what stands below it.
         let is_pair = statement.form == Form::Sentence && next.is_some_and(|next| is_second_of_pair(statement, next));
         if !is_vain && (!is_empty || is_alone || is_pair) {
-            // A number alone says only that something is missing.
-            joined.is_numbered = statements.iter().any(|other| is_numbered_beside(statement, other));
+            joined.is_numbered = has_all_numbers(statement, &statements);
             joined.push(statement);
         }
     }
     joined.line.trim_end_matches(':').to_owned()
 }
 
-/// Returns whether two headings of a text have numbers one after the other.
+/// Returns whether two statements of one form and text have numbers that follow each other.
 fn is_beside_title(one: &Statement, other: &Statement) -> bool {
     (one.form, one.voice, one.count) == (other.form, other.voice, other.count)
         && one.number > 0
@@ -270,11 +270,13 @@ fn is_beside_title(one: &Statement, other: &Statement) -> bool {
         && one.number.abs_diff(other.number) == 1
 }
 
-/// Returns whether two statements of one form and text have different numbers.
-fn is_numbered_beside(one: &Statement, other: &Statement) -> bool {
-    (one.form, one.voice, one.count) == (other.form, other.voice, other.count)
-        && other.number > 0
-        && other.number != one.number
+/// Returns whether a statement is told with all that stand before it in its list. A number alone, and one behind a gap, says only that
+/// something is missing.
+fn has_all_numbers(one: &Statement, told: &[&Statement]) -> bool {
+    let is_beside = |other: &&&Statement| (one.form, one.voice, one.count) == (other.form, other.voice, other.count);
+    let numbers: BTreeSet<usize> =
+        told.iter().filter(is_beside).map(|other| usize::from(other.number)).filter(|&number| number > 0).collect();
+    numbers.len() > 1 && numbers.last() == Some(&numbers.len())
 }
 
 /// Returns the number of a statement as it stands before it: "(2) ". Empty if it has none, or its label says it.
@@ -417,6 +419,8 @@ impl<'a> Joined<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::extract::statement::{Voice, statements};
 

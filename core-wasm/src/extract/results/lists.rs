@@ -16,7 +16,7 @@ const MIN_STEPS: usize = 2;
 const MAX_STEPS_CHARS: usize = 500;
 /// The maximum length of the titles that are added of one answer, in characters.
 const MAX_TITLES_CHARS: usize = 900;
-/// The length up to which an answer with titles is told with what stands below them, in characters, and that with which the work ended.
+/// The maximum length of an answer with titles and what stands below them, in characters, and that of the one with which the work ended.
 const MAX_PARTS_CHARS: usize = 1_100;
 const MAX_END_CHARS: usize = 2_600;
 

@@ -167,8 +167,8 @@ impl TurnResult {
         all
     }
 
-    /// Keeps the best statements as they look now, those that open the answer, give its verdict or head its parts before
-    /// others, and beside `max_bytes`: what stands between them is not understood without.
+    /// Keeps the best statements as they look now, up to `max_bytes`. Those that open the answer, give its verdict or head its parts all stay
+    /// and do not count, because the rest is not understood without them.
     pub(super) fn limit(&mut self, is_first: bool, max_bytes: usize) {
         let size = |statement: &Statement| 80 + statement.text.len() + statement.heading.len();
         // To judge them takes a seventh of an extraction, and most turns are short.
@@ -353,7 +353,7 @@ impl TurnResult {
         all
     }
 
-    /// Returns the places of the headings of the answer that have the numbers 1, 2, 3 and so on, if they offer no choice.
+    /// Returns the places of the headings of the answer that have the numbers 1, 2, 3 and so on, each such series apart, if they offer no choice.
     pub(super) fn titles(&self) -> Vec<Vec<usize>> {
         let mut all: Vec<Vec<usize>> = Vec::new();
         let is_title = |it: &Statement| {

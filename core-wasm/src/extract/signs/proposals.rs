@@ -49,8 +49,19 @@ pub(in crate::extract) fn is_offer(lower: &str) -> bool {
 
 /// Returns whether a sentence in lower case only offers more, and tells nothing.
 pub(crate) fn only_offers(lower: &str) -> bool {
-    const OPENINGS: [&str; 7] =
-        ["if you", "let me know", "happy to", "want me to", "would you like", "feel free", "just say"];
+    // "If you open the drawer, the bell rings" tells something.
+    const OPENINGS: [&str; 10] = [
+        "if you want",
+        "if you'd",
+        "if you need",
+        "if you prefer",
+        "let me know",
+        "happy to",
+        "want me to",
+        "would you like",
+        "feel free",
+        "just say",
+    ];
     let said = lower.trim_start();
     OPENINGS.iter().any(|opening| said.starts_with(opening)) || (!said.is_ascii() && is_offer(said))
 }
