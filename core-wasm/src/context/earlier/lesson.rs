@@ -284,7 +284,7 @@ impl<'m> Lesson<'m> {
     fn is_mended_by_another(&self) -> bool {
         let program = |said: &str| -> Vec<String> {
             let command = said.split('`').nth(1).unwrap_or_default();
-            commands::own_words(commands::main_segment(command)).into_iter().take(2).map(str::to_owned).collect()
+            commands::main_segment(command).split_whitespace().take(2).map(str::to_owned).collect()
         };
         self.fix.starts_with('`') && program(self.fix) != program(&self.memory.content)
     }

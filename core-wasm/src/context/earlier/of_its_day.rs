@@ -117,7 +117,7 @@ fn sorts_finding(lower: &str, rejected: &str) -> bool {
     let puts_away = |option: &str| {
         // The key that picks it may follow in parentheses.
         let name = option.split(" (").next().unwrap_or(option).trim();
-        PUTS_AWAY.iter().any(|words| name == *words)
+        PUTS_AWAY.contains(&name)
     };
     PUTS_AWAY.iter().any(|words| text::starts_with_words(lower, words)) || rejected.split("; ").any(puts_away)
 }

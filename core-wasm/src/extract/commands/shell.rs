@@ -110,7 +110,9 @@ pub(crate) fn with_short_documents(command: &str, max: usize) -> Cow<'_, str> {
     }
     cuts.sort_by_key(|cut| std::cmp::Reverse(cut.start));
     let mut short = command.to_owned();
-    cuts.into_iter().for_each(|cut| short.replace_range(cut, ""));
+    for cut in cuts {
+        short.replace_range(cut, "");
+    }
     Cow::Owned(short)
 }
 

@@ -4,6 +4,7 @@ use super::pasted::looks_pasted;
 use super::terminal::speaks;
 use crate::text::{self, Language};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The length from which a prompt with a title is a document, in bytes.
 const MIN_DOCUMENT_BYTES: usize = 1_500;
@@ -34,9 +35,12 @@ pub(super) fn without_shown(prompt: &str) -> Cow<'_, str> {
 /// "till:1 no paper" three times, then "till:1 and can you paint it?".
 fn without_repeats(prompt: &str) -> Cow<'_, str> {
     let lines: Vec<&str> = prompt.lines().map(str::trim).collect();
-    let is_repeated = |line: &str| {
-        line.chars().count() >= MIN_REPEATED_CHARS && lines.iter().filter(|other| **other == line).count() >= MIN_REPEATS
-    };
+    // A pasted log may have thousands of lines.
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in lines.iter().filter(|line| line.chars().count() >= MIN_REPEATED_CHARS) {
+        *times.entry(line).or_default() += 1;
+    }
+    let is_repeated = |line: &str| times.get(line).is_some_and(|times| *times >= MIN_REPEATS);
     let Some(repeated) = lines.iter().copied().find(|line| is_repeated(line)) else { return Cow::Borrowed(prompt) };
     let mark = repeated.split_once(' ').map(|(mark, _)| mark).filter(|mark| mark.contains(':')).unwrap_or("\n");
     let own =
@@ -59,12 +63,12 @@ fn is_shown(paragraph: &str) -> bool {
     let lines: Vec<&str> = paragraph.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let Some((first, others)) = lines.split_first() else { return false };
     let is_field = |line: &&str| is_field(line);
-    let is_data = lines.iter().any(is_field) && lines.iter().all(|line| is_field(&line) || is_bracket(line));
+    let is_data = lines.iter().any(is_field) && lines.iter().all(|line| is_field(line) || is_bracket(line));
     let is_title = first.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(|title| title.contains(' '));
     let is_list = is_title && others.first().is_some_and(|line| line.starts_with("- "));
     let is_comment = |line: &&str| line.starts_with("# ") || line.starts_with("// ");
     let is_code = others.len() > 1 && is_comment(first) && lines.iter().any(|line| is_statement(line));
-    is_data || is_list || (is_code && lines.iter().all(|line| is_comment(&line) || is_statement(line)))
+    is_data || is_list || (is_code && lines.iter().all(|line| is_comment(line) || is_statement(line)))
 }
 
 /// Returns whether a line is a field of JSON: `"till": 1,`.

@@ -1,6 +1,6 @@
 //! Tells the answers that hold whole, and leaves out what says least where there is no room.
 
-use super::barred::{MIN_CAUSE, is_barred_anywhere, points_back};
+use super::barred::{MIN_CAUSE, is_barred_anywhere, points_back, speaks_for_it};
 use super::choice::{MIN_ANSWER_CHARS, with_bonuses};
 use super::turn_result::{TurnResult, is_lead};
 use super::{Place, Results};
@@ -112,7 +112,7 @@ impl Results {
         };
         let is_told = |block: usize, score: f32| {
             let is_begun = blocks[block].places(at).any(|place| chosen.contains(&place));
-            is_begun || (score >= MIN_SCORE && (self.is_end(at) || !self.is_known_block(at, &blocks[block], chosen)))
+            is_begun || (score >= MIN_SCORE && !self.is_known_block(at, &blocks[block], chosen))
         };
         let mut order: Vec<(usize, f32)> = (0..blocks.len())
             .filter(|&block| !is_brief || rank(block) < 2)
@@ -213,7 +213,7 @@ impl Results {
             && (!signs::addresses_reader(&lower) || says_much(&statement.text))
             && !turn.is_offered(number)
             && !turn.only_commits_beside(statement)
-            && (self.is_end(at) && !is_barred_at_end(statement, &lower)
+            && (self.is_end(at) && !is_barred_at_end(statement, turn, &lower)
                 || !self.is_mended_after(&statement.text, turn.number)
                     && !self.is_fixed_after(&statement.text, turn.number)
                     && !is_barred_anywhere(statement, turn, self.turns.len() - 1 - at, 1.0))
@@ -315,9 +315,12 @@ impl Results {
     }
 }
 
-/// Returns whether a statement of the last answer is not told: a question, a guess, or praise.
-fn is_barred_at_end(statement: &Statement, lower: &str) -> bool {
-    statement::is_question(&statement.text) || signs::is_guess(lower) || signs::is_praise(lower)
+/// Returns whether a statement of the last answer is not told: a question, a guess, or praise of what it speaks of.
+fn is_barred_at_end(statement: &Statement, turn: &TurnResult, lower: &str) -> bool {
+    statement::is_question(&statement.text)
+        || signs::is_guess(lower)
+        || signs::is_praise(lower)
+        || (speaks_for_it(statement) && !standing::asks_for_comparison(&turn.asked))
 }
 
 /// Returns the places of the longest text with which a turn ended. A recap of the client is another one.

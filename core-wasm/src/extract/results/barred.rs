@@ -106,7 +106,7 @@ fn lists_checks(item: &Statement, turn: &TurnResult, lower: &str) -> bool {
 }
 
 /// Returns whether a statement praises what it speaks of: it stands below "Benefits", or behind that word.
-fn speaks_for_it(statement: &Statement) -> bool {
+pub(super) fn speaks_for_it(statement: &Statement) -> bool {
     let label = statement.text.split_once([':', '：']).map(|(label, _)| label);
     (signs::is_praise_heading(&statement.heading) && !statement.is_behind_list)
         || label.is_some_and(signs::is_praise_heading)

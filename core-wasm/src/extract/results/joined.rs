@@ -419,8 +419,6 @@ impl<'a> Joined<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::extract::statement::{Voice, statements};
 
