@@ -25,13 +25,20 @@ fn copied_at(lines: &[&str], at: usize) -> usize {
         let head = paragraph(rest);
         return head + indented(&rest[head..], 1);
     }
-    if heads_issue(line) || tells_who_commented(line) || is_turn(line, &["human", "assistant"]) {
+    if heads_turns(line)
+        || heads_document(line)
+        || heads_issue(line)
+        || tells_who_commented(line)
+        || is_turn(line, &["human", "assistant"])
+    {
         return rest.len();
     }
     if is_turn(line, &["user", "system", "ai", "claude", "사용자", "ユーザー", "用户", "benutzer", "usuario"])
         || heads_message(line)
         || titles_issue(line)
-        || (is_clock(line) && at > 0 && !lines[at - 1].trim().is_empty())
+        || mentions_speaker(line)
+        || ends_comment(rest)
+        || ((is_clock(line) || is_ago(line)) && at > 0 && !lines[at - 1].trim().is_empty())
     {
         return paragraph(rest);
     }
@@ -45,7 +52,8 @@ fn copied_at(lines: &[&str], at: usize) -> usize {
     if let Some(mark) = is_block.iter().find(|mark| line.starts_with(**mark)) {
         return if mark.starts_with('[') { paragraph(rest) } else { block_of_comment(rest, mark) };
     }
-    let is_field = line.starts_with("{\"") || line.starts_with("[{") || line.starts_with(['│', '┃', '║']);
+    let is_field =
+        line.starts_with("{\"") || line.starts_with("[{") || line.starts_with(['│', '┃', '║', '▌']) || is_numbered(line);
     if is_field || is_footnote(line) || is_commented_code(line) {
         return 1;
     }
@@ -85,6 +93,55 @@ fn is_turn(line: &str, roles: &[&str]) -> bool {
     let role = role.trim_end_matches(['*', '_', ' ', ']', '>']);
     // "system: linux" is a field. A role begins with a capital.
     !role.starts_with(|c: char| c.is_ascii_lowercase()) && roles.contains(&role.to_lowercase().as_str())
+}
+
+/// Returns whether a line is the mark of a model's turn, or a heading that names a role: "### Human".
+fn heads_turns(line: &str) -> bool {
+    let title = line.strip_prefix('#').map(|rest| rest.trim_start_matches(['#', ' ']).to_lowercase());
+    line.starts_with("<|")
+        || line.starts_with("[INST]")
+        || title.is_some_and(|title| matches!(title.as_str(), "human" | "assistant" | "user" | "system"))
+}
+
+/// Returns whether a line names the document whose text is below it: "README.md:", "Quote:". What is below the name of a file for rules
+/// is to be written there.
+fn heads_document(line: &str) -> bool {
+    const HEADS: [&str; 8] =
+        ["quote", "issue", "from the docs", "from the readme", "review comment", "zitat", "引用", "인용"];
+    let Some(name) = line.strip_suffix([':', '：']) else { return false };
+    let lower = name.trim_matches(['*', '#', '`', ' ']).to_lowercase();
+    let is_file =
+        !lower.contains(' ') && lower.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "md" | "rst" | "txt" | "html"));
+    let is_for_rules = lower.ends_with("claude.md") || lower.ends_with("agents.md");
+    HEADS.contains(&lower.as_str()) || (is_file && !is_for_rules) || lower.starts_with("comment by ")
+}
+
+/// Returns whether a line begins with the name of who says it, as chats mention it: "@anna: …".
+fn mentions_speaker(line: &str) -> bool {
+    let name = line.strip_prefix('@').and_then(|rest| rest.split_once(':')).map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && !name.contains([' ', '/', '(']))
+}
+
+/// Returns whether a paragraph is the end of a comment of a program.
+fn ends_comment(lines: &[&str]) -> bool {
+    lines[..paragraph(lines)].iter().skip(1).any(|line| line.trim() == "*/")
+}
+
+/// Returns whether a line has the number of a line of a file before it: "12→…", "till.rs:12: …", "12 | …".
+fn is_numbered(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let is_number = digits > 0 && ["→", "\t", " | ", " │ "].iter().any(|mark| line[digits..].starts_with(mark));
+    let mut parts = line.splitn(3, ':');
+    let is_place = parts.next().is_some_and(|file| file.contains('.') && !file.contains(' '))
+        && parts.next().is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        && parts.next().is_some();
+    is_number || is_place || line.starts_with("stdout: ") || line.starts_with("stderr: ")
+}
+
+/// Returns whether a line only says how long ago something was.
+fn is_ago(line: &str) -> bool {
+    let is_count = line.starts_with(|c: char| c.is_ascii_digit());
+    is_count && line.split_whitespace().count() <= 3 && [" ago", " 전", "前"].iter().any(|end| line.ends_with(end))
 }
 
 /// Returns what stands behind the number of an issue at the beginning of a line: ":" of "Issue #12:".
@@ -206,6 +263,8 @@ fn names(text: &str) -> Vec<&str> {
             || DATES.contains(&lower.as_str())
             || !word.contains(char::is_alphabetic)
     };
+    // `:name:` is a small picture.
+    let is_date = |word: &str| is_date(word) || (word.len() > 2 && word.starts_with(':') && word.ends_with(':'));
     let words = text.split(|c: char| c.is_whitespace() || "[](),|·•".contains(c));
     words.filter(|word| !word.is_empty() && !is_date(word)).collect()
 }
@@ -222,7 +281,9 @@ fn heads_message(line: &str) -> bool {
     let is_name = |word: &&str| !word.starts_with(char::is_lowercase) && !word.ends_with(['.', ':', '!', '?']);
     let said_by = names(before);
     let is_named = (1..=MAX_NAMES).contains(&said_by.len()) && said_by.iter().all(|word| is_name(word));
-    if is_named && names(after).is_empty() {
+    let is_half = matches!(after.trim().to_lowercase().as_str(), "am" | "pm");
+    let is_handle = said_by.len() == 1 && (is_half || said_by[0].contains(['.', '_']));
+    if (is_named || is_handle) && names(after).is_empty() {
         return true;
     }
     // `[Anna] [10:05] text`.
@@ -242,7 +303,7 @@ fn is_footnote(line: &str) -> bool {
 
 /// Returns whether a line is a comment of a program.
 fn is_comment(line: &str) -> bool {
-    ["# ", "// ", "/// ", "-- ", ";; ", "% "].iter().any(|mark| line.trim_start().starts_with(mark))
+    ["# ", "// ", "/// ", "-- ", "; ", ";; ", "% ", "REM "].iter().any(|mark| line.trim_start().starts_with(mark))
 }
 
 /// Returns how many lines comments and the code below them take. A heading has prose, a list or an empty line below it.
@@ -284,6 +345,10 @@ fn is_code(line: &str) -> bool {
         line.ends_with([')', ':'])
             && line.split_once('(').is_some_and(|(name, _)| name.ends_with(|c: char| c.is_ascii_alphanumeric()))
     };
+    let is_branch = line.ends_with(':')
+        && matches!(*first, "if" | "for" | "while" | "def" | "class" | "try:" | "else:" | "with")
+        && !line.contains(char::is_uppercase);
+    let is_section = line.starts_with('[') && line.ends_with(']') && words.len() == 1;
     let is_setting = SETTINGS.iter().any(|setting| line.starts_with(setting)) && words.len() > 1;
     line.ends_with([';', '{', '}'])
         || line.starts_with("./")
@@ -292,6 +357,8 @@ fn is_code(line: &str) -> bool {
         || is_field
         || calls()
         || is_setting
+        || is_branch
+        || is_section
         || (line.starts_with("@") && words.len() == 1)
 }
 
@@ -400,6 +467,19 @@ mod tests {
             "look\n\n![@][till]",
             "look <img src=\"till.png\" alt=\"@\">",
             "[@](https://till.example)",
+            "look\n\n### Human\n@",
+            "[INST] @ [/INST]",
+            "README.md:\n@",
+            "look\n\nQuote:\n@",
+            "look\n\nanna.bell 10:05 AM\n@",
+            "look\n\nAnna Bell\n2 hours ago\n@",
+            "look\n\nAnna Bell\n:bell: 10:05 AM\n@",
+            "look\n\n * @\n */",
+            "look\n\n     12→@",
+            "look\n\nshop/till.rs:12: @",
+            "look\n\nstdout: @",
+            "look\n\n# @\nif open:",
+            "look\n\n; @\n[till]",
         ] {
             through.extend(RULES.iter().filter(|rule| !rules(around, rule).is_empty()).map(|rule| (around, rule)));
         }
@@ -431,10 +511,14 @@ mod tests {
             "the user: opens the till\n@",
             "  look at it\n\n  @",
             "I commented on the slip\n@",
+            "CLAUDE.md:\n@",
+            "the till of the shop:\n@",
+            "the slip is 2 days old\n@",
         ] {
             lost.extend(RULES.iter().filter(|rule| rules(around, rule).is_empty()).map(|rule| (around, rule)));
         }
         assert!(lost.is_empty(), "{lost:#?}");
+        assert!(directives("look\n\n@anna: never open the drawer without the key", true).rules.is_empty());
         assert!(is_rule("Always use the [new till](https://till.example) of the shop"));
         let said = "Always read [the list](https://till.example) first";
         assert_eq!(directives(said, false).rules, ["Always read the list first"]);

@@ -115,6 +115,29 @@ pub(in crate::extract::human) fn outside(sentence: &str, quotations: &[String]) 
     parts.filter(|part| !is_quoted(part.trim_end_matches(|c: char| ENDS.contains(c)))).collect()
 }
 
+/// Returns whether a sentence in lower case gives a text to work on behind a colon: "translate to German: …", "the title is: …". What is
+/// still to be done is no rule either.
+fn is_given_text(said: &str) -> bool {
+    const WORK: [&str; 11] = [
+        "translate",
+        "summarise",
+        "summarize",
+        "explain",
+        "rephrase",
+        "proofread",
+        "rewrite",
+        "reword",
+        "shorten",
+        "todo",
+        "fixme",
+    ];
+    const TEXTS: [&str; 8] =
+        ["message is", "title is", "text is", "error is", "this sentence", "this text", "this line", "this paragraph"];
+    said.split_once(": ").is_some_and(|(lead, _)| {
+        WORK.iter().any(|verb| text::starts_with_words(lead, verb)) || TEXTS.iter().any(|text| lead.ends_with(text))
+    })
+}
+
 /// Returns whether a sentence in lower case only reports what somebody else said: "the guide says to always …", "Anna wrote: never …".
 /// Whoever draws a rule from it says "so".
 pub(super) fn is_reported(lower: &str) -> bool {
@@ -190,6 +213,9 @@ pub(super) fn is_reported(lower: &str) -> bool {
     if ENDINGS.iter().any(|ending| end.ends_with(ending)) || OPENINGS.iter().any(|opening| said.starts_with(opening)) {
         return true;
     }
+    if is_given_text(said) {
+        return true;
+    }
     if text::contains_words(said, "so") {
         return false;
     }
@@ -235,6 +261,10 @@ mod tests {
             "必ず引き出しを数えるようにと書いてあります",
             "앞으로 항상 금고를 세라고 하던데",
             "他说以后每次都先数抽屉",
+            "translate to German: from now on always close the till",
+            "Fix the typo in this sentence: we always close the till",
+            "the commit message is: never open the drawer",
+            "TODO: always close the till first",
         ] {
             assert!(!is_rule(said), "{said}");
         }
