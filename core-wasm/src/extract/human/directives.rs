@@ -11,7 +11,7 @@ use super::pasted::own_words;
 use super::pasted::quoted;
 use super::plan::plan;
 use super::request::{is_slash_command, own_words_below};
-use super::rule::{announces_rule, is_rule};
+use super::rule::{announces_rule, is_rule, outside, quotations};
 use super::ruling::settles_anew;
 use super::undecided::asks_for_ideas;
 use crate::text;
@@ -62,12 +62,17 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
             *sentence = said.to_owned();
         }
     }
+    let quotations = quotations(&own);
+    let is_own = |part: &str| {
+        let own = outside(part, &quotations);
+        own == part || is_rule(&own)
+    };
     let mut rules: Vec<String> = sentences
         .iter()
         .enumerate()
         .flat_map(|(at, sentence)| text::typed_sentences(sentence).into_iter().map(move |part| (at, part)))
         // What says that something is wrong corrects.
-        .filter(|(_, part)| is_rule(part) && !(after_work && says_wrong(part)))
+        .filter(|(_, part)| is_rule(part) && is_own(part) && !(after_work && says_wrong(part)))
         .map(|(at, part)| {
             let part = without_consent(part);
             // What stands in parentheses is a sentence of its own.

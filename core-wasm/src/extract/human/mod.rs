@@ -5,6 +5,7 @@ mod asked_behind;
 mod choice;
 mod chosen_name;
 mod consent;
+mod copied;
 mod correction;
 mod directives;
 mod dismissal;

@@ -1,5 +1,6 @@
 //! Tells what the user typed from what the user pasted or quoted.
 
+use super::copied::{without_copied, without_pictures};
 use super::terminal::is_terminal;
 use crate::text;
 use crate::text::Language;
@@ -31,7 +32,7 @@ pub(super) fn is_pasted_text(text: &str) -> bool {
 /// line that announces what somebody else says.
 pub(in crate::extract) fn own_words(prompt: &str) -> String {
     let lines: Vec<&str> = prompt.lines().collect();
-    let lines = without_foreign(&lines);
+    let lines = &without_copied(without_foreign(&lines));
     let has_hunks = prompt.contains("\n@@ ") || prompt.contains("diff --git ");
     let is_wide = lines.iter().any(|line| text::language(line) != Language::English);
     let (mut own, mut next, mut in_diff, mut in_quotation, mut in_finding) = (String::new(), 0, false, false, false);
@@ -71,7 +72,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
             bare.starts_with(['<', '|']) || in_quotation || in_finding || reports_speech(bare) || is_log_line(bare);
         let is_quoted = is_quoted || in_terminal || (is_wide && is_foreign(bare));
         if !(is_quoted || is_changed || is_context || is_change(line)) {
-            own.push_str(line);
+            own.push_str(&without_pictures(line));
             own.push('\n');
         }
     }

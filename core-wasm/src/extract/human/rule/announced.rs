@@ -19,9 +19,16 @@ pub(in crate::extract::human) fn announces_rule(lower: &str) -> bool {
         "ground rules",
         "house rules",
     ];
+    // "The bank's standing orders: 3 of 5 failed" are somebody else's, or things.
+    const OTHERS: [&str; 7] = ["their", "his", "her", "its", "your", "old", "no"];
     lower.split_once(':').is_some_and(|(lead, rule)| {
+        let lead = lead.trim();
+        let is_own = !lead.contains("'s ") && !text::contains_any_words(lead, &OTHERS);
+        let is_thing = rule.trim_start().starts_with(|c: char| c.is_ascii_digit()) || rule.trim_end().ends_with('?');
         lead.split_whitespace().count() <= MAX_LEAD_WORDS
-            && text::contains_any_words(lead, &LEADS)
+            && LEADS.iter().any(|it| lead.strip_suffix(it).is_some_and(|before| before.is_empty() || before.ends_with(' ')))
+            && is_own
+            && !is_thing
             && rule.split_whitespace().count() >= MIN_WORDS
     })
 }
@@ -81,7 +88,16 @@ mod tests {
         ] {
             assert!(announces_rule(said), "{said}");
         }
-        for said in ["standing by: the till of the night", "the coin was standing: on its edge", "standing order: no"] {
+        for said in [
+            "standing by: the till of the night",
+            "the coin was standing: on its edge",
+            "standing order: no",
+            "the shop's house rules: never tip the clerk",
+            "their ground rules: never tip the clerk",
+            "standing orders table: till, coin, slip",
+            "standing orders: 3 of 5 failed at night",
+            "standing order: should we never open it?",
+        ] {
             assert!(!announces_rule(said), "{said}");
         }
     }

@@ -4,6 +4,7 @@ mod addressed;
 mod announced;
 mod ban;
 mod not_standing;
+mod quoted;
 mod records;
 mod ways;
 
@@ -13,6 +14,8 @@ use self::announced::forbids_tool;
 pub(in crate::extract) use self::ban::short_bans;
 pub(super) use self::not_standing::{demands_of_product, is_undecided, remarks_on_text};
 use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once, without_purpose};
+use self::quoted::{is_reported, without_quoted};
+pub(super) use self::quoted::{outside, quotations};
 pub(in crate::extract) use self::records::keeps_record;
 use self::records::{
     forbids_record, is_naming_rule, is_reasoned_convention, keeps_later_records, tells_language, tells_what_is_committed,
@@ -92,8 +95,14 @@ const RULE_SIGNS: &[&str] = &[
 
 /// Returns whether a sentence is a standing rule.
 pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
-    let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
+    // What is quoted is not said.
+    let sentence = without_quoted(sentence);
+    let sentence = sentence.as_str();
+    let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
+    if is_reported(&lower) {
+        return false;
+    }
     // A comment in pasted code is nobody's rule.
     if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
         return false;
@@ -128,10 +137,9 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
 
 /// Returns whether a sentence in lower case has a sign of a standing rule.
 fn has_sign(lower: &str) -> bool {
-    // A word in quotes is somebody else's.
-    let said = without_purpose(lower).replace("\"always\"", "").replace("\"never\"", "");
-    let uses = |sign: &str| sign.starts_with("we ") && is_dependent(&said, sign);
-    RULE_SIGNS.iter().any(|rule| text::contains_words(&said, rule) && !uses(rule))
+    let said = without_purpose(lower);
+    let uses = |sign: &str| sign.starts_with("we ") && is_dependent(said, sign);
+    RULE_SIGNS.iter().any(|rule| text::contains_words(said, rule) && !uses(rule))
 }
 
 #[cfg(test)]
