@@ -435,7 +435,7 @@ mod tests {
         points.prompted("yes, go ahead");
         assert_eq!(points.items(), ["The menu is still without a border"]);
         let mut points = OpenPoints::default();
-        points.answered("レジを直しました。\n\n未解決の質問:\n- 税率は伝票ごとに丸めてよいか", false);
+        points.answered("レジを直しました。\n\nOpen questions:\n- 税率は伝票ごとに丸めてよいか", false);
         assert_eq!(points.items().len(), 1);
         points.prompted("これでいいよ。");
         assert!(points.items().is_empty(), "{:?}", points.items());
