@@ -343,7 +343,7 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
     let mut items = Vec::new();
     if let Some(tests) = attribute(notes, "tests") {
         let passed = tests.split(' ').next().unwrap_or_default();
-        let is_failing = !tests.contains(" 0 fail");
+        let is_failing = !tests.ends_with(" 0 fail");
         // A count says nothing of the tests that did not run, or of what was changed since.
         let age = attribute(notes, "tests-age").map(|age| format!(", {age}")).unwrap_or_default();
         if is_failing || !age.is_empty() || !check_reports::tells_count(said, passed) {

@@ -198,8 +198,10 @@ fn add(steps: &mut Vec<Step>, state: &State, at: usize, mut asked: Vec<String>, 
     for (place, asked) in asked.into_iter().enumerate() {
         let gave = if place == last { gave } else { NOTHING };
         // Once is enough to tell all of it.
-        let is_told = steps.iter().any(|step| is_same_request(step.says(state), &asked));
-        if is_told && gave == NOTHING && !turns[at].has_work() {
+        let repeats = |step: &Step| is_same_request(step.says(state), &asked);
+        let is_answered = steps.iter().any(|step| repeats(step) && step.gave != NOTHING);
+        let is_told = steps.iter().any(repeats);
+        if is_told && gave == NOTHING && (is_answered || !turns[at].has_work()) {
             continue;
         }
         let is_clipped = is_told && asked.len() > MAX_START_BYTES;

@@ -21,6 +21,8 @@ const MIN_SHARE: f32 = 0.5;
 const MAX_ANSWER_WORDS: usize = 5;
 /// The number of words from which a point without names says what is open.
 const MIN_POINT_WORDS: usize = 3;
+/// Up to which width a request to look at the work says nothing of what to look at.
+const MAX_LOOK_WIDTH: usize = 36;
 /// How many later answers a point outlives that do not speak of it.
 const MAX_AGE: u8 = 3;
 
@@ -78,7 +80,9 @@ impl OpenPoints {
         let takes_up = |point: &str| words.intersection(&text::features(point)).count() >= MIN_ASKED_WORDS;
         // "Yes for both" answers every question.
         let answers = human::is_consent(said);
-        let is_answered = |point: &str| answers && point.contains(['?', '？']);
+        let is_answered = |point: &str| {
+            answers && (point.contains(['?', '？']) || point.trim_end_matches(['.', '。']).ends_with(['か', '까']))
+        };
         // Whoever answers in a few words what the agent asked back has it done.
         if answers || said.split_whitespace().count() <= MAX_ANSWER_WORDS {
             self.all.retain(|point| point.promised.is_empty() || point.age > 0);
@@ -239,6 +243,19 @@ fn offers_commit(said: &str, lower: &str) -> bool {
     statement::names(said).is_empty() && text::contains_any_words(lower, &["ready to commit", "ready for you to commit"])
 }
 
+/// Returns whether a point only asks the user to look at what the answer tells: "Please review it."
+pub(super) fn asks_for_look(said: &str) -> bool {
+    const LOOKS: [&str; 8] = ["review", "take a look", "レビュー", "ご確認", "검토", "확인 부탁", "审阅", "过目"];
+    let lower = said.to_lowercase();
+    let end = lower.trim_end_matches(['.', '!', '。', '！']);
+    let asks = lower.starts_with("please ")
+        || ["ください", "お願いします", "주세요", "부탁드립니다"].iter().any(|it| end.ends_with(it))
+        || lower.starts_with('请');
+    asks && statement::names(said).is_empty()
+        && text::width(end) <= MAX_LOOK_WIDTH
+        && text::contains_any_words(&lower, &LOOKS)
+}
+
 /// Returns whether a point in lower case only says that the agent has nothing to do.
 fn waits_for_work(lower: &str) -> bool {
     const WORK: [&str; 6] =
@@ -340,6 +357,17 @@ mod tests {
     }
 
     #[test]
+    fn that_the_user_may_look_at_the_work_is_not_open() {
+        for said in ["Please review it.", "レビューしてください。", "검토해 주세요."] {
+            assert!(asks_for_look(said), "{said}");
+        }
+        for said in ["Please set `TAX_RATE`.", "`TAX_RATE` の値をレビューしてください。", "The review of the till is open."]
+        {
+            assert!(!asks_for_look(said), "{said}");
+        }
+    }
+
+    #[test]
     fn what_speaks_against_an_option_is_not_open() {
         let mut points = OpenPoints::default();
         points.answered("Option A:\n- Cost: Slower, because the till is waiting for the drawer to close\n\nThat till is waiting for you.", false);
@@ -406,6 +434,11 @@ mod tests {
         assert_eq!(points.items().len(), 2);
         points.prompted("yes, go ahead");
         assert_eq!(points.items(), ["The menu is still without a border"]);
+        let mut points = OpenPoints::default();
+        points.answered("レジを直しました。\n\nOpen questions:\n- 税率は伝票ごとに丸めてよいか", false);
+        assert_eq!(points.items().len(), 1);
+        points.prompted("これでいいよ。");
+        assert!(points.items().is_empty(), "{:?}", points.items());
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub(crate) fn pipes_into_program(command: &str) -> bool {
     })
 }
 
-fn class_of(segment: &str) -> Class {
+pub(super) fn class_of(segment: &str) -> Class {
     let mut words = words(segment);
     let Some(first) = words.next() else { return Class::Inspect };
     let program = first.rsplit('/').next().unwrap_or(first);

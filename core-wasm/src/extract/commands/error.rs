@@ -270,7 +270,7 @@ pub(crate) fn is_located(line: &str) -> bool {
 /// them. What such tests print says nothing of the commit.
 pub(crate) fn failed_tests_of_hook(output: &str) -> Option<String> {
     if let Some(counts) = test_counts(output) {
-        return (counts.failed > 0).then(|| counts.verdict());
+        return (!counts.is_clean()).then(|| counts.verdict());
     }
     let last = echoed(output).rfind(|command| class(command) != Class::Other)?;
     (class(&last) == Class::Test).then(|| format!("`{}`", text::clip(&last, 80)))

@@ -34,6 +34,6 @@ pub(crate) use shell::{
     before_last, branch_from, chained, is_same_place, segments, through_document, tokens, with_short_documents, with_values,
 };
 pub(crate) use verdict::{
-    TestCounts, exited_with_failure, failed_behind_pipe, filters_tests, found_no_tests, hook_reports, lists_passed_packages,
-    output_reports_failure, passed, prints_failure, runs_in_background, test_counts, timed_out,
+    TestCounts, exited_with_failure, exits_with_tests, failed_behind_pipe, filters_tests, found_no_tests, hook_reports,
+    lists_passed_packages, output_reports_failure, passed, prints_failure, runs_in_background, test_counts, timed_out,
 };

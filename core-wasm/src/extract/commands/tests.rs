@@ -159,6 +159,27 @@ fn counts_of_common_runners() {
 }
 
 #[test]
+fn a_run_may_fail_where_no_test_does() {
+    let verdict = |output| test_counts(output).map(TestCounts::verdict).unwrap_or_default();
+    assert_eq!(
+        verdict(" Test Files  1 failed | 6 passed (7)\n      Tests  36 passed (36)"),
+        "36 pass, 0 fail, 1 test file failed"
+    );
+    assert_eq!(verdict("Test Suites: 2 failed, 2 total\nTests:       1 failed, 5 passed, 6 total"), "5 pass, 1 fail");
+    let exited = TestCounts { passed: 9, exited: true, ..TestCounts::default() };
+    assert_eq!(exited.verdict(), "9 pass, 0 fail, exited with an error");
+    assert!(!exited.is_clean());
+    for (command, is_of_tests) in [
+        ("cd till && pnpm test 2>&1", true),
+        ("pnpm test | grep slip", false),
+        ("pnpm test && pnpm deploy", false),
+        ("pnpm test; ls slips", false),
+    ] {
+        assert_eq!(exits_with_tests(command), is_of_tests, "{command}");
+    }
+}
+
+#[test]
 fn files_that_a_command_line_writes_and_removes() {
     let written = |command: &str| file_effects(command, "").written;
     assert_eq!(written("sed -i '' 's/a b/c/' src/one.ts src/two.ts"), ["src/one.ts", "src/two.ts"]);
@@ -250,7 +271,7 @@ fn a_commit_elsewhere_cures_nothing_here() {
 #[test]
 fn a_log_line_is_no_count_of_tests() {
     let output = " 41 pass\n 0 fail\n[14:09:00.206] [Queue] Task 2 failed: 84 |";
-    assert_eq!(test_counts(output), Some(TestCounts { passed: 41, failed: 0 }));
+    assert_eq!(test_counts(output), Some(TestCounts { passed: 41, ..TestCounts::default() }));
 }
 
 #[test]

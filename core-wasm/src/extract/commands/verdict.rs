@@ -2,9 +2,12 @@
 
 use super::class::Class;
 use super::class::class;
+use super::class::class_of;
+use super::class::does_one_thing;
 use super::class::main_segment;
 use super::error::contains_sign;
 use super::error::is_definite_error;
+use super::shell::segments;
 use crate::text;
 use serde::Deserialize;
 use serde::Serialize;
@@ -128,7 +131,7 @@ pub(crate) fn passed(command: &str, output: &str) -> bool {
         // What such a program prints may be anything, but only a complaint begins so.
         Class::Other => !output.lines().next().is_some_and(|line| is_definite_error(line.trim())),
         Class::Test => match test_counts(output) {
-            Some(counts) => counts.passed > 0 && counts.failed == 0,
+            Some(counts) => counts.passed > 0 && counts.is_clean(),
             None => lists_passed_packages(output) || all_tasks_passed(output),
         },
         _ => !output.lines().any(|line| is_definite_error(line.trim()) || ends_failed_task(line)),
@@ -172,6 +175,12 @@ pub(crate) struct TestCounts {
     pub passed: u32,
     /// Tests that failed.
     pub failed: u32,
+    /// Files of tests that failed, be it before a test of them ran.
+    #[serde(default)]
+    pub failed_files: u32,
+    /// Whether the run ended with an error, whatever it counted.
+    #[serde(default)]
+    pub exited: bool,
 }
 
 impl TestCounts {
@@ -180,16 +189,34 @@ impl TestCounts {
         self.passed.saturating_add(self.failed)
     }
 
-    /// Formats the counts.
-    pub(crate) fn verdict(self) -> String {
-        format!("{} pass, {} fail", self.passed, self.failed)
+    /// Returns whether nothing failed.
+    pub(crate) fn is_clean(self) -> bool {
+        self.failed == 0 && self.failed_files == 0 && !self.exited
     }
+
+    /// Formats the counts, with what failed apart from the tests if no test did.
+    pub(crate) fn verdict(self) -> String {
+        let counts = format!("{} pass, {} fail", self.passed, self.failed);
+        match self {
+            _ if self.is_clean() || self.failed > 0 => counts,
+            Self { failed_files: 0, .. } => format!("{counts}, exited with an error"),
+            Self { failed_files: 1, .. } => format!("{counts}, 1 test file failed"),
+            Self { failed_files, .. } => format!("{counts}, {failed_files} test files failed"),
+        }
+    }
+}
+
+/// Returns whether the exit code of a command line is that of a run of tests: nothing else in it may have failed.
+pub(crate) fn exits_with_tests(command: &str) -> bool {
+    let is_last = segments(command).last().is_some_and(|last| class_of(last) == Class::Test);
+    is_last && does_one_thing(command) && !is_piped(command)
 }
 
 /// Returns the counts of the last test run in an output. If one run has several suites (cargo), returns their sum.
 pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
     let mut found: Option<TestCounts> = None;
     let mut cargo: Option<TestCounts> = None;
+    let mut failed_files = 0;
     for line in text::tail(output, 32 * 1024).lines() {
         let line = line.trim().trim_start_matches(['=', ' ']);
         if let Some(rest) = line.strip_prefix("test result:") {
@@ -203,17 +230,18 @@ pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
             continue;
         };
         if line.starts_with("Test Suites") || line.starts_with("Test Files") || line.starts_with("Suites") {
+            failed_files = counts.failed;
             continue;
         }
         // Runners such as bun report passed and failed tests on separate lines.
         match &mut found {
-            Some(TestCounts { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
-                found = Some(TestCounts { passed: *passed, failed: counts.failed });
+            Some(TestCounts { passed, failed: 0, .. }) if *passed > 0 && counts.passed == 0 => {
+                found = Some(TestCounts { passed: *passed, ..counts });
             }
             _ => found = Some(counts),
         }
     }
-    cargo.or(found)
+    cargo.or(found.map(|counts| TestCounts { failed_files, ..counts }))
 }
 
 /// Returns whether a run of tests says that it left some out because of a filter: cargo, bun and pytest print how many.
@@ -248,7 +276,7 @@ fn labelled_counts(line: &str) -> Option<TestCounts> {
     }
     let failed = failed?;
     let passed = passed.or_else(|| total?.checked_sub(failed)?.checked_sub(skipped))?;
-    Some(TestCounts { passed, failed })
+    Some(TestCounts { passed, failed, ..TestCounts::default() })
 }
 
 /// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.

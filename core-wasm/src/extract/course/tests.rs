@@ -202,6 +202,8 @@ fn a_request_that_is_said_again_is_told_once() {
     let more = [(1, said.to_owned()), (3, said.to_owned())];
     let told = told_of(&state(turns), &more, &[0], Some(2));
     assert_eq!(told, format!("0 *\n- {said}\nend "));
+    let told = told_of(&state(asked.map(|asked| turn(asked, true))), &more, &[0, 1], Some(2));
+    assert_eq!(told, format!("0 *\n1 {said}\nend "), "what was changed for it is told with the files");
 }
 
 #[test]

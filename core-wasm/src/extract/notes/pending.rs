@@ -2,6 +2,7 @@
 
 use super::given::has_work;
 use super::line::without_quote;
+use crate::extract::open_points;
 use crate::extract::signs;
 use crate::extract::state::State;
 use crate::extract::tasks::Status;
@@ -13,8 +14,8 @@ const MAX_STOPPED_CHARS: usize = 200;
 /// The similarity at which two items that are left undone are one.
 const SAME_POINT: f32 = 0.5;
 
-/// Returns what is left to do, with `open_points` of the agent's answers that nothing else tells.
-pub(super) fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
+/// Returns what is left to do, with `points` of the agent's answers that nothing else tells.
+pub(super) fn pending(state: &State, points: Vec<String>) -> Vec<String> {
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.told_question()));
@@ -53,7 +54,10 @@ pub(super) fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
     pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
     let recap = state.recap.line();
-    for said in open_points {
+    for said in points {
+        if open_points::asks_for_look(&said) {
+            continue;
+        }
         let words = text::features(&said);
         let is_told = |known: &String| text::similarity(&text::features(known), &words) >= SAME_POINT;
         if !recap.contains(said.as_str()) && !pending.iter().chain(&state.blockers).any(is_told) {

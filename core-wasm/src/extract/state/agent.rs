@@ -293,7 +293,7 @@ impl State {
             self.stopped_at = turn.stopped_at();
             if prose::checked(&turn.answer).is_some() || standing::says_clean(&turn.answer) {
                 self.failures.checks_reported_passing();
-                if self.evidence.is_clean() && self.tests.is_none_or(|(counts, _)| counts.failed == 0) {
+                if self.evidence.is_clean() && self.tests.is_none_or(|(counts, _)| counts.is_clean()) {
                     self.tasks.checks_passed();
                 }
             }

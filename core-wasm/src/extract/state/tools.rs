@@ -238,14 +238,16 @@ impl State {
     /// Takes the counts of tests that a command printed, and returns them.
     fn tests_reported(&mut self, command: &str, output: &str, failed: bool) -> Option<commands::TestCounts> {
         let class = commands::class(command);
+        let exited = failed && commands::exits_with_tests(command);
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
+        let counts = counts.map(|counts| commands::TestCounts { exited, ..counts });
         if let Some(counts) = counts {
             let names_files = class == commands::Class::Test && commands::targets(command).into_iter().any(is_not_all_tests);
             let is_of_some = names_files || commands::runs_tests(command) == Some(true) || commands::filters_tests(output);
             self.tests_counted(counts, is_of_some);
         } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
             // What failed before is not the last run any more.
-            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+            self.tests = self.tests.filter(|(counts, _)| counts.is_clean());
         }
         counts
     }
@@ -315,7 +317,7 @@ impl State {
     fn tests_counted(&mut self, counts: commands::TestCounts, is_of_some: bool) {
         let is_as_large = |known: commands::TestCounts| counts.total().saturating_mul(5) >= known.total().saturating_mul(4);
         let partly = is_of_some && !self.tests.is_some_and(|(known, partly)| !partly && is_as_large(known));
-        let is_mended = |known: commands::TestCounts| known.failed > 0 && counts.failed == 0 && counts.passed > 0;
+        let is_mended = |known: commands::TestCounts| !known.is_clean() && counts.is_clean() && counts.passed > 0;
         let overrides = |(known, known_partly): (commands::TestCounts, bool)| {
             let says_less =
                 !self.evidence.are_tests_old() && known.failed + counts.failed == 0 && counts.passed < known.passed;
@@ -343,7 +345,7 @@ impl State {
 
     /// Records that the hook of a commit ran the tests again, and they passed.
     pub(super) fn hook_passed(&mut self) {
-        self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        self.tests = self.tests.filter(|(counts, _)| counts.is_clean());
         self.evidence.tests_ran();
         self.evidence.may_have_run_all();
     }
