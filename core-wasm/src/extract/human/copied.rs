@@ -349,14 +349,14 @@ fn is_code(line: &str) -> bool {
         && matches!(*first, "if" | "for" | "while" | "def" | "class" | "try:" | "else:" | "with")
         && !line.contains(char::is_uppercase);
     let is_section = line.starts_with('[') && line.ends_with(']') && words.len() == 1;
-    let is_setting = SETTINGS.iter().any(|setting| line.starts_with(setting)) && words.len() > 1;
+    let opens_setting = SETTINGS.iter().any(|setting| line.starts_with(setting)) && words.len() > 1;
     line.ends_with([';', '{', '}'])
         || line.starts_with("./")
         || is_program
         || is_set
         || is_field
         || calls()
-        || is_setting
+        || opens_setting
         || is_branch
         || is_section
         || (line.starts_with("@") && words.len() == 1)
