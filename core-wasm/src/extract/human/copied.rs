@@ -280,7 +280,7 @@ fn heads_message(line: &str) -> bool {
     let Some((before, after)) = around_clock(line) else { return false };
     let is_name = |word: &&str| !word.starts_with(char::is_lowercase) && !word.ends_with(['.', ':', '!', '?']);
     let said_by = names(before);
-    let is_named = (1..=MAX_NAMES).contains(&said_by.len()) && said_by.iter().all(|word| is_name(word));
+    let is_named = (1..=MAX_NAMES).contains(&said_by.len()) && said_by.iter().all(is_name);
     let is_half = matches!(after.trim().to_lowercase().as_str(), "am" | "pm");
     let is_handle = said_by.len() == 1 && (is_half || said_by[0].contains(['.', '_']));
     if (is_named || is_handle) && names(after).is_empty() {
@@ -292,7 +292,7 @@ fn heads_message(line: &str) -> bool {
     }
     let speaker = after.split_once([':', '：']).map(|(speaker, _)| speaker.trim_start_matches([']', ')', '-', '–', ' ']));
     let speaker = speaker.map(names).unwrap_or_default();
-    said_by.is_empty() && (1..=MAX_NAMES).contains(&speaker.len()) && speaker.iter().all(|word| is_name(word))
+    said_by.is_empty() && (1..=MAX_NAMES).contains(&speaker.len()) && speaker.iter().all(is_name)
 }
 
 /// Returns whether a line is the note at the foot of a page, or the address of a link with its title.
@@ -349,17 +349,17 @@ fn is_code(line: &str) -> bool {
         && matches!(*first, "if" | "for" | "while" | "def" | "class" | "try:" | "else:" | "with")
         && !line.contains(char::is_uppercase);
     let is_section = line.starts_with('[') && line.ends_with(']') && words.len() == 1;
-    let is_setting = SETTINGS.iter().any(|setting| line.starts_with(setting)) && words.len() > 1;
+    let opens_setting = SETTINGS.iter().any(|setting| line.starts_with(setting)) && words.len() > 1;
     line.ends_with([';', '{', '}'])
         || line.starts_with("./")
         || is_program
         || is_set
         || is_field
         || calls()
-        || is_setting
+        || opens_setting
         || is_branch
         || is_section
-        || (line.starts_with("@") && words.len() == 1)
+        || (line.starts_with('@') && words.len() == 1)
 }
 
 /// Returns how many lines a block takes that is indented as code in a document: below an empty line, in no list, and beside text that is
@@ -395,8 +395,9 @@ pub(super) fn without_pictures(line: &str) -> String {
         own.replace_range(at..end, "");
     }
     let bare = own.trim_start_matches(['-', '*', '•', '#', ' ', '\t']);
-    let link = bare.strip_prefix('[').and_then(|title| title.split_once("](http")).filter(|(title, _)| !title.contains(']'));
-    match link.and_then(|(_, address)| address.split_once(')')) {
+    let titled =
+        bare.strip_prefix('[').and_then(|title| title.split_once("](http")).filter(|(title, _)| !title.contains(']'));
+    match titled.and_then(|(_, address)| address.split_once(')')) {
         Some((_, behind)) => behind.to_owned(),
         None => own,
     }
