@@ -502,7 +502,7 @@ fn backup(file: &Path, number: u32) -> PathBuf {
 
 /// Returns the paths of the backups of a settings file that are there, oldest first.
 pub fn backups(file: &Path) -> Vec<PathBuf> {
-    (1..).map(|number| backup(file, number)).take_while(|backup| backup.exists()).collect()
+    (1..=u32::MAX).map(|number| backup(file, number)).take_while(|backup| backup.exists()).collect()
 }
 
 /// Returns the texts of the backups of the file, oldest first.

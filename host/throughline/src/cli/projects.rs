@@ -103,8 +103,8 @@ fn print(runtime: &Runtime, known: &[KnownProject]) -> Result<(), CommandError> 
         }
         let root = &known.project.root;
         let path = if root.is_absolute() { paths::display(root, &runtime.paths.home) } else { "(only a name)".into() };
-        let room = output::width().map_or(usize::MAX, |width| width.saturating_sub(before_path));
-        writeln!(out, "{}", output::fit_end(&output::clean_line(&path), room))?;
+        let left = output::width().map_or(usize::MAX, |width| width.saturating_sub(before_path));
+        writeln!(out, "{}", output::fit_end(&output::clean_line(&path), left))?;
     }
     pager::write(&out)
 }

@@ -69,10 +69,7 @@ fn hints(error: &clap::Error, root: &Command, arguments: &[OsString]) -> Vec<Str
 
 /// Whether a word was too many for a command that takes one text.
 fn is_unquoted(error: &clap::Error, command: &Command) -> bool {
-    let word = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) => word,
-        _ => return false,
-    };
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return false };
     error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') && command.get_positionals().next().is_some()
 }
 
@@ -105,7 +102,7 @@ mod tests {
             assert!(wanted.iter().all(|part| said.contains(part)), "{line}: {said}");
             assert!(said.starts_with("error: ") && !said.contains(TIP) && !said.contains(FOOTER), "{line}: {said}");
             let last = said.trim_end().lines().last().unwrap_or_default();
-            assert!(last.starts_with("hint: `throughline") && said.ends_with("\n"), "{line}: {said}");
+            assert!(last.starts_with("hint: `throughline") && said.ends_with('\n'), "{line}: {said}");
         }
     }
 }
