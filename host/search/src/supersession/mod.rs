@@ -32,7 +32,7 @@ use self::evidence::Evidence;
 pub use self::evidence::FEATURES;
 use self::meaning::Meanings;
 pub use self::meaning::{Embed, Meaning};
-use self::nearness::{MIN_NEAREST, Nearness, Rivals};
+use self::nearness::{MAX_LIKENED, MIN_NEAREST, Nearness, Rivals};
 pub use self::relation::{Change, Relation, Statement, Subject};
 use self::similarity::Space;
 
@@ -64,10 +64,6 @@ pub const MIN_DOUBT: f32 = 0.08;
 
 /// How many of the nearest statements, older and newer, are looked at.
 const MAX_NEAREST: usize = 6;
-
-/// How many of the statements that are nearest by their words are compared by meaning. In a large project most statements share a
-/// word or two, and to compare all would take too long.
-const MAX_LIKENED: usize = 100;
 
 /// The share of a statement's words, by weight, that a memory has which says it too.
 const MIN_CONTAINED: f32 = 0.7;

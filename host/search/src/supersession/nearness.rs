@@ -2,7 +2,6 @@
 //!
 //! Two short statements about one rule share few words. That each is the nearest to the other says more than how near they are.
 
-use super::MAX_LIKENED;
 use super::meaning::Meanings;
 use super::relation::Statement;
 use super::similarity::Space;
@@ -14,6 +13,10 @@ pub(super) const MIN_NEAREST: f32 = 0.05;
 
 /// The least likeness in meaning of two statements that may be about the same subject, if one is the most alike to the other.
 pub(super) const MIN_ALIKE: f32 = 0.2;
+
+/// How many of the statements that are nearest by their words are compared by meaning. In a large project most statements share a
+/// word or two, and to compare all would take too long.
+pub(super) const MAX_LIKENED: usize = 100;
 
 /// The most that a pair can stand out.
 const MAX_STANDS_OUT: f32 = 3.0;
