@@ -4,8 +4,9 @@
     cache.py restore FOLDER [WORD…]     copies a saved set into the clone, before the first step that builds
     cache.py save FOLDER [WORD…]        copies a set out of the clone, after the last step that builds
 
-A set belongs to one key: a hash of the manifests' dependencies and profiles, of every Cargo.lock, of the toolchain and cargo's
-settings, and of the WORDs, which are the versions of what `.ci/run` installs.
+A set belongs to one key of two hashes: one of the toolchain, of cargo's settings and of the WORDs, which are the versions of what
+`.ci/run` installs; and one of the manifests' dependencies and profiles, and of every Cargo.lock. Where a key has no set, the latest one
+with the same first hash is restored: most dependencies are the same, and cargo compiles the others.
 
 Artefacts of the repository's own crates are never saved. Only packages that a Cargo.lock takes from a registry are; their sources
 cannot change under one version, and cargo checks their fingerprints as usual. A virtual environment of Python is not saved
@@ -70,13 +71,21 @@ def dependencies_and_profiles(manifest):
 
 
 def key(words):
-    """The name of the set for this state of the repository and the machine."""
+    """The two hashes of this state of the machine and of the repository, which name its set."""
     compiler = subprocess.run(["rustc", "-vV"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    parts = [LAYOUT, compiler, os.environ.get("CARGO_HOME", ""), os.environ.get("RUSTFLAGS", ""), *words]
-    parts += [path.read_text() for path in tracked("Cargo.lock")]
-    parts += [dependencies_and_profiles(path) for path in tracked("Cargo.toml")]
-    parts += [(ROOT / path).read_text() for path in ["rust-toolchain.toml", ".cargo/config.toml", "tests/fuzz/run"]]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    tools = [LAYOUT, compiler, os.environ.get("CARGO_HOME", ""), os.environ.get("RUSTFLAGS", ""), *words]
+    tools += [(ROOT / path).read_text() for path in ["rust-toolchain.toml", ".cargo/config.toml", "tests/fuzz/run"]]
+    dependencies = [path.read_text() for path in tracked("Cargo.lock")]
+    dependencies += [dependencies_and_profiles(path) for path in tracked("Cargo.toml")]
+    return "-".join(hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] for parts in [tools, dependencies])
+
+
+def nearest(cache, name):
+    """The set of this name, or the latest one with the same tools, or nothing."""
+    if (cache / name).is_dir():
+        return cache / name
+    tools = name.split("-")[0]
+    return max(cache.glob(f"{tools}-*"), key=lambda entry: entry.stat().st_mtime, default=None)
 
 
 def registry_packages():
@@ -144,10 +153,12 @@ def locked(cache, how):
 
 def restore(cache, name):
     """Copies the set into the clone, except for what is there already."""
-    saved = cache / name
-    if not saved.is_dir():
+    saved = nearest(cache, name)
+    if saved is None:
         print(f"nothing is saved under {name}: everything is compiled")
         return
+    if saved.name != name:
+        print(f"nothing is saved under {name}: {saved.name} is taken, and what is new is compiled")
     with locked(cache, fcntl.LOCK_SH):
         # The last set that was used is the last to be deleted.
         os.utime(saved)
