@@ -180,7 +180,7 @@ fn english() -> SessionNotes {
         ]),
         changes: vec![change("/home/u/proj/src/import.ts", 69, 33), change("docs/cache.md", 4, 0)],
         commits: strings(["Keep importing when the cache cannot be written"]),
-        attributes: vec![("language".into(), "en".into()), ("tests".into(), "212 passed, 0 failed".into())],
+        attributes: vec![("language".into(), "en".into()), ("tests".into(), "212 pass, 0 fail".into())],
         ..empty_notes()
     }
 }

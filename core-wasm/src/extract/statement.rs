@@ -12,8 +12,6 @@ use crate::text;
 use marks::{ListMark, boxes, is_indented, is_item, is_lettered, labels_value, number_of, offset};
 use table::{cells, row};
 
-pub(super) use marks::number_in_label;
-
 /// Who made a statement, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Voice {

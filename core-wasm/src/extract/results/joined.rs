@@ -1,13 +1,12 @@
 //! Joins the statements of a turn to running text.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use crate::extract::clean;
 use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
-use crate::extract::statement::{self, Form, Statement, number_in_label};
+use crate::extract::statement::{self, Form, Statement};
 use crate::extract::vanished;
 use crate::text;
 
@@ -255,7 +254,6 @@ pub(super) fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> Strin
         // "To:" is a part of what stands below it.
         let is_pair = statement.form == Form::Sentence && next.is_some_and(|next| is_second_of_pair(statement, next));
         if !is_vain && (!is_empty || is_alone || is_pair) {
-            joined.is_numbered = has_all_numbers(statement, &statements);
             joined.push(statement);
         }
     }
@@ -268,22 +266,6 @@ fn is_beside_title(one: &Statement, other: &Statement) -> bool {
         && one.number > 0
         && other.number > 0
         && one.number.abs_diff(other.number) == 1
-}
-
-/// Returns whether a statement is told with all that stand before it in its list. A number alone, and one behind a gap, says only that
-/// something is missing.
-fn has_all_numbers(one: &Statement, told: &[&Statement]) -> bool {
-    let is_beside = |other: &&&Statement| (one.form, one.voice, one.count) == (other.form, other.voice, other.count);
-    let numbers: BTreeSet<usize> =
-        told.iter().filter(is_beside).map(|other| usize::from(other.number)).filter(|&number| number > 0).collect();
-    numbers.len() > 1 && numbers.last() == Some(&numbers.len())
-}
-
-/// Returns the number of a statement as it stands before it: "(2) ". Empty if it has none, or its label says it.
-fn number_before(statement: &Statement) -> String {
-    // A question that is open is told elsewhere.
-    let is_said = number_in_label(&statement.text) == Some(statement.number) || statement::is_question(&statement.text);
-    if statement.number == 0 || is_said { String::new() } else { format!("({}) ", statement.number) }
 }
 
 /// Returns whether a line is the second label of how something was and is: "To:".
@@ -331,8 +313,6 @@ struct Joined<'a> {
     /// The heading that was told last.
     heading: &'a str,
     last: Option<&'a Statement>,
-    /// Whether the next statement is one of several with numbers.
-    is_numbered: bool,
 }
 
 impl<'a> Joined<'a> {
@@ -342,7 +322,6 @@ impl<'a> Joined<'a> {
         self.last = Some(statement);
         if statement.form == Form::Heading {
             self.heading = &statement.text;
-            self.push_number(statement);
             self.push_heading();
             return;
         }
@@ -351,15 +330,8 @@ impl<'a> Joined<'a> {
             self.push_heading();
             self.line.push(' ');
         }
-        self.push_number(statement);
         let said = clean::without_positions(&statement.text);
         self.line.push_str(&without_praise(without_label(without_decoration(&said))));
-    }
-
-    fn push_number(&mut self, statement: &Statement) {
-        if self.is_numbered {
-            self.line.push_str(&number_before(statement));
-        }
     }
 
     fn push_heading(&mut self) {
@@ -433,11 +405,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_where_several_are_told() {
-        assert_eq!(told("1. The till rounds\n2. The bell rings"), "(1) The till rounds; (2) The bell rings");
-        assert_eq!(told("1. The till rounds\n\nThe bell rings."), "The till rounds. The bell rings.");
+    fn numbers_are_not_told() {
+        assert_eq!(told("1. The till rounds\n2. The bell rings"), "The till rounds; The bell rings");
         let parts = "### 1. The till\nIt rounds.\n### 2. The bell\n### Part 3: The lamp\nIt is lit.";
-        assert_eq!(told(parts), "(1) The till: It rounds. (2) The bell. Part 3: The lamp: It is lit.");
+        assert_eq!(told(parts), "The till: It rounds. The bell. Part 3: The lamp: It is lit.");
     }
 
     #[test]

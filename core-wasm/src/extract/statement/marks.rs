@@ -101,7 +101,7 @@ pub(super) fn number_of(line: &str, form: Form) -> u16 {
 }
 
 /// Returns the number behind the word with which a heading opens: 2 of "Part 2: The drawer", and of "Part 1.2". None if it has none.
-pub(in crate::extract) fn number_in_label(heading: &str) -> Option<u16> {
+fn number_in_label(heading: &str) -> Option<u16> {
     let (word, rest) = heading.split_once(' ')?;
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
     let is_label = word.chars().all(char::is_alphabetic) && rest[end..].trim_start().starts_with([':', '：', '—', '–', '-']);
