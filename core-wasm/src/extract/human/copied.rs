@@ -274,7 +274,7 @@ fn is_clock(line: &str) -> bool {
     around_clock(line).is_some_and(|(before, after)| names(before).is_empty() && names(after).is_empty())
 }
 
-/// Returns whether a line is the head of a message in a chat, or a message behind its head: "Anna  10:05", "[10:05] Anna: …".
+/// Returns whether a line is the head of a message in a chat, or a message behind its head: `Anna  10:05`, `[10:05] Anna: …`.
 fn heads_message(line: &str) -> bool {
     const MAX_NAMES: usize = 4;
     let Some((before, after)) = around_clock(line) else { return false };
