@@ -65,11 +65,9 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
-/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place. A possible change that puts the
-/// earlier memory in doubt needs no score, and any other possible change a little.
+/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place.
 const ASKED_LIKELY_SHARE: f64 = 0.0;
 const ASKED_POSSIBLE_SHARE: f64 = 0.1;
-const ASKED_DOUBT_SHARE: f64 = 0.0;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +280,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().flat_map(|it| it.preferred(setting.is_unasked)).collect();
+        let heads: HashSet<Id> = candidates.iter().flat_map(Candidate::preferred).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -328,10 +326,9 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 }
 
 impl<Id: Copy> Candidate<Id> {
-    /// Returns what may stand before it though it has no word of the search. More may if somebody asked for the search.
-    pub fn preferred(&self, is_unasked: bool) -> impl Iterator<Item = Id> + '_ {
-        let is_preferred = move |it: &&Later<Id>| it.is_likely || (it.is_doubt && !is_unasked);
-        self.head.into_iter().chain(self.later.iter().filter(is_preferred).map(|it| it.id))
+    /// Returns what may stand before it though it has no word of the search.
+    pub fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
+        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
     }
 
     /// Returns what puts it in doubt, the oldest first.
@@ -345,7 +342,6 @@ impl<Id> Later<Id> {
     fn least_share(&self, is_unasked: bool) -> f64 {
         match (self.is_likely, is_unasked) {
             (true, false) => ASKED_LIKELY_SHARE,
-            (false, false) if self.is_doubt => ASKED_DOUBT_SHARE,
             (false, false) => ASKED_POSSIBLE_SHARE,
             (true, true) => LIKELY_SHARE,
             (false, true) => POSSIBLE_SHARE,
@@ -626,10 +622,8 @@ mod tests {
         let asked =
             |earlier: &Candidate<u32>, bm25| order_of(vec![candidate(4, "d", 4.0), earlier.clone(), later(bm25)], &SETTING);
         assert_eq!(asked(&likely, 0.0), [2, 1, 4], "somebody asked, and the change is likely");
-        assert_eq!(asked(&possible, 0.0), [2, 1, 4], "or possible, and the two are similar");
-        let hardly = Candidate { later: vec![Later { id: 2, is_likely: false, is_doubt: false }], ..candidate(1, "a", 8.0) };
-        assert_eq!(asked(&hardly, 0.0)[0], 1, "the two are hardly similar");
-        assert_eq!(asked(&hardly, 0.5)[0], 2, "but the search is about both");
+        assert_eq!(asked(&possible, 0.0)[0], 1, "a possible change that the search has no word of");
+        assert_eq!(asked(&possible, 0.5)[0], 2, "the search is about both");
         let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![likely, again, last]), [3, 2, 1], "and so on to the last one");

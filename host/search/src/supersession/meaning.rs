@@ -96,12 +96,16 @@ mod tests {
 
     #[test]
     fn the_most_alike_in_meaning_may_not_be_the_nearest_by_its_words() {
-        let statements = statements();
-        let space = Space::new(statements.iter().map(|it| [it.title, it.content]), 0.001);
-        let rivals = Rivals::of(&statements, &space, &Meanings::new(&statements, &embed), 0);
-        assert_eq!((rivals.nearest_later, rivals.alikest_later), (Some(1), Some(2)));
-        assert_eq!((rivals.nearest_earlier, rivals.alikest_earlier), (None, None));
-        let nobody = Rivals::of(&statements, &space, &Meanings::new(&statements, &|_| None), 0);
-        assert_eq!((nobody.nearest_later, nobody.alikest_later), (Some(1), None));
+        let rivals = |statements: &[Statement<'static>], embed: &Embed<'_>| {
+            let space = Space::new(statements.iter().map(|it| [it.title, it.content]), 0.001);
+            let rivals = Rivals::of(statements, &space, &Meanings::new(statements, embed), 0);
+            [rivals.nearest_earlier, rivals.nearest_later, rivals.alikest_earlier, rivals.alikest_later]
+        };
+        let sessions = [("a", SPRAYED), ("b", PUMP), ("c", PUMP), ("d", PUMP), ("e", PUMP), ("f", WET)];
+        let many: Vec<Statement<'_>> =
+            (1..).zip(sessions).map(|(at, (session, texts))| Statement::of(session, at, texts)).collect();
+        assert_eq!(rivals(&many, &embed), [None, Some(1), None, Some(5)]);
+        assert_eq!(rivals(&many, &|_| None), [None, Some(1), None, None]);
+        assert_eq!(rivals(&statements(), &embed), [None, Some(1), None, None], "among few, one is always the most alike");
     }
 }

@@ -181,7 +181,7 @@ fn pairs(statements: &[Statement<'_>], space: &Space, meanings: &Meanings<'_>) -
                 is_nearest_earlier: of_newer.nearest_earlier == Some(older),
                 is_nearest_later: of_older.nearest_later == Some(newer),
                 stands_out: similarity / of_newer.best_but(&statements[older]).max(of_older.best_but(&statements[newer])),
-                likeness: meanings.likeness(older, newer),
+                likeness: if of_older.are_many || of_newer.are_many { meanings.likeness(older, newer) } else { 0.0 },
                 is_alikest_earlier: of_newer.alikest_earlier == Some(older),
                 is_alikest_later: of_older.alikest_later == Some(newer),
             };

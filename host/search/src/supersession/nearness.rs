@@ -18,6 +18,9 @@ pub(super) const MIN_ALIKE: f32 = 0.2;
 /// word or two, and to compare all would take too long.
 pub(super) const MAX_LIKENED: usize = 100;
 
+/// How many statements must be compared for meaning to say something. Among fewer, one is always the most alike, whatever it is about.
+const MIN_LIKENED: usize = 5;
+
 /// The most that a pair can stand out.
 const MAX_STANDS_OUT: f32 = 3.0;
 
@@ -75,6 +78,8 @@ pub(super) struct Rivals<'a> {
     pub(super) nearest_later: Option<usize>,
     pub(super) alikest_earlier: Option<usize>,
     pub(super) alikest_later: Option<usize>,
+    /// Whether enough statements were compared for meaning to say something.
+    pub(super) are_many: bool,
     /// The sessions of the nearest one, and how near it is.
     best: (&'a str, f32),
     /// How near the nearest one of another session than that is.
@@ -89,6 +94,7 @@ impl<'a> Rivals<'a> {
             nearest_later: None,
             alikest_earlier: None,
             alikest_later: None,
+            are_many: false,
             best: ("", MIN_NEAREST),
             second: MIN_NEAREST,
         };
@@ -118,6 +124,10 @@ impl<'a> Rivals<'a> {
             } else if one.session.is_empty() || one.session != rivals.best.0 {
                 rivals.second = rivals.second.max(similarity);
             }
+        }
+        rivals.are_many = likened >= MIN_LIKENED;
+        if !rivals.are_many {
+            (rivals.alikest_earlier, rivals.alikest_later) = (None, None);
         }
         rivals
     }
