@@ -1,5 +1,6 @@
 //! Computes the session's notes from the state at its current end.
 
+mod answered;
 mod attributes;
 mod given;
 mod line;
@@ -7,6 +8,7 @@ mod outcome;
 mod overtaken;
 mod pending;
 
+use self::answered::with_passages;
 use self::attributes::attributes;
 use self::line::{MIN_REST_CHARS, as_sentence, without};
 use self::outcome::{Outcome, outcome};
@@ -24,7 +26,7 @@ const MAX_ENTRIES: usize = 40;
 /// Returns the notes of a session whose last turn is closed.
 pub(super) fn notes(state: &State) -> SessionNotes {
     let open_points = state.open_points.items();
-    let outcome = without_repeated(state, outcome(state), &open_points);
+    let outcome = without_repeated(state, with_passages(state, outcome(state)), &open_points);
     let attributes = attributes(state, &outcome);
     let end = with_refusal(state, outcome.end, &attributes);
     let results: Vec<String> = outcome.results.into_iter().map(|it| it.line).collect();

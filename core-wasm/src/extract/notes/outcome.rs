@@ -61,6 +61,8 @@ pub(super) struct Outcome {
     pub results: Vec<ResultLine>,
     /// How many of the results came after the end: answers and proposals since the last work.
     pub since: usize,
+    /// The turns of which something is told: with the end, or as a result.
+    pub told: Vec<usize>,
 }
 
 /// Returns how the session ended and what its other turns gave.
@@ -69,6 +71,7 @@ pub(super) struct Outcome {
 /// before it, so the work is added.
 pub(super) fn outcome(state: &State) -> Outcome {
     let (mut lines, moved) = told_lines(state);
+    let told = lines.iter().map(|(at, _)| asked_at(&moved, *at)).chain(lines.iter().map(|(at, _)| *at)).collect();
     let Some((at, end)) = take_end(state, &mut lines) else { return Outcome::default() };
     let (at, end) = with_summary(state, &mut lines, at, end);
     let (at, end, since) = without_asides(state, &mut lines, at, end);
@@ -76,7 +79,7 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let end = with_check(state, end);
     let end = with_yes_or_no(&state.results.turns()[at], with_numbers(state, &end));
     let results = results(state, &lines, &moved);
-    Outcome { end, end_of: Some(at), results, since }
+    Outcome { end, end_of: Some(at), results, since, told }
 }
 
 /// Returns the lines of all turns, and the turns of commits with those of their work.

@@ -324,7 +324,7 @@ fn is_barred_at_end(statement: &Statement, turn: &TurnResult, lower: &str) -> bo
 }
 
 /// Returns the places of the longest text with which a turn ended. A recap of the client is another one.
-fn answer(turn: &TurnResult) -> Vec<usize> {
+pub(super) fn answer(turn: &TurnResult) -> Vec<usize> {
     let own = (0..turn.statements.len()).filter(|&number| turn.statements[number].voice == Voice::Answer);
     let mut texts: Vec<Vec<usize>> = Vec::new();
     for number in own {
@@ -358,7 +358,7 @@ fn opens_empty(turn: &TurnResult, number: usize) -> bool {
 }
 
 /// Returns whether a sentence is a short exclamation that names nothing: "Found the bug!", "Both work perfectly!"
-fn only_exclaims(statement: &Statement) -> bool {
+pub(super) fn only_exclaims(statement: &Statement) -> bool {
     statement.form == Form::Sentence
         && statement.text.ends_with('!')
         && statement.text.split_whitespace().count() <= MAX_EXCLAIMED_WORDS
@@ -367,7 +367,7 @@ fn only_exclaims(statement: &Statement) -> bool {
 }
 
 /// Returns whether two statements that are told one after the other are of the same paragraph, list or table.
-fn is_of_same_block(last: &Statement, next: &Statement) -> bool {
+pub(super) fn is_of_same_block(last: &Statement, next: &Statement) -> bool {
     match next.form {
         Form::Item | Form::Row => (last.form, &last.heading) == (next.form, &next.heading),
         Form::Sentence | Form::Heading => next.goes_on && last.form == next.form && last.place + 1 == next.place,
@@ -391,7 +391,7 @@ fn tells_what_was_done(lower: &str) -> bool {
 }
 
 /// Returns whether a sentence to the user says more than "your call".
-fn says_much(said: &str) -> bool {
+pub(super) fn says_much(said: &str) -> bool {
     !statement::names(said).is_empty() || text::features(said).len() >= MIN_TELLING_WORDS
 }
 

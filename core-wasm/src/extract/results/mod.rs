@@ -15,6 +15,7 @@ mod joined;
 mod line;
 mod lists;
 mod neighbours;
+mod passage;
 mod passing;
 mod records;
 mod refuted;

@@ -68,7 +68,7 @@ fn asks_to_confirm(turn: &TurnResult) -> bool {
 }
 
 /// Returns whether a sentence in lower case only supposes something.
-fn supposes(lower: &str) -> bool {
+pub(super) fn supposes(lower: &str) -> bool {
     const WORDS: [&str; 12] = [
         "most likely",
         "probably",
