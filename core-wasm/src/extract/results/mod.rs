@@ -371,7 +371,7 @@ impl Results {
         chosen.retain(|place| !overtaken.contains(place));
         let chosen = self.without_overtaken_lists(chosen);
         let (chosen, dropped) = self.without_passing(chosen);
-        let chosen = self.with_brief_answers(chosen, &overtaken, &dropped);
+        let chosen = self.with_openings(self.with_brief_answers(chosen, &overtaken, &dropped), &overtaken);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {

@@ -1,15 +1,18 @@
 //! The passage with which an answer opens, for a request of which nothing else is told.
 
-use super::Results;
 use super::answers::{answer, is_of_same_block, only_exclaims, says_much};
 use super::barred::points_back;
+use super::choice::MIN_ANSWER_CHARS;
 use super::line::Said;
 use super::passing::supposes;
 use super::turn_result::{TurnResult, is_lead};
+use super::{Place, Results};
 use crate::extract::labels::Labels;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form};
+use crate::text;
 
 /// The maximum length of a passage, in characters, and of one that was found before later work.
 const MAX_CHARS: usize = 480;
@@ -23,6 +26,28 @@ impl Results {
         let is_past = !turn.has_work() && !self.holds(at) && self.turns[at + 1..].iter().any(|later| later.edited);
         let numbers = passage(turn, if is_past { MAX_PAST_CHARS } else { MAX_CHARS });
         if numbers.is_empty() { String::new() } else { turn.line(numbers.into_iter(), &Said::of([].iter()), labels) }
+    }
+
+    /// Adds the sentence with which an answer opens to the answers that hold and are told without it: what follows was said after it.
+    pub(super) fn with_openings(&self, mut chosen: Vec<Place>, overtaken: &[Place]) -> Vec<Place> {
+        for at in 0..self.turns.len() {
+            let turn = &self.turns[at];
+            let is_told = |number: &usize| chosen.contains(&(at, *number));
+            let all = answer(turn);
+            let Some(first) = all.iter().position(is_told).filter(|_| self.holds(at)) else { continue };
+            // One that was dropped does not hold.
+            let is_kept = |(place, number): (usize, &usize)| usize::from(turn.statements[*number].place) == place;
+            let mut before = all[..first].iter().copied();
+            let opening = before.find(|&number| opens(turn, number)).map(|number| (at, number));
+            let is_known = |&(_, number): &Place| self.is_known(at, number, &chosen);
+            if all[..first].iter().enumerate().all(is_kept)
+                && let Some(place) = opening.filter(|place| !overtaken.contains(place) && !is_known(place))
+            {
+                chosen.push(place);
+            }
+        }
+        chosen.sort_unstable();
+        chosen
     }
 }
 
@@ -62,13 +87,27 @@ fn passage(turn: &TurnResult, max_chars: usize) -> Vec<usize> {
     passage
 }
 
+/// Returns whether a statement opens an answer: it says something of what was asked, and not only what passed or was committed.
+fn opens(turn: &TurnResult, number: usize) -> bool {
+    let it = &turn.statements[number];
+    tells(turn, number)
+        && matches!(it.form, Form::Sentence)
+        && !is_lead(&it.text)
+        && it.text.chars().count() >= MIN_ANSWER_CHARS
+        && prose::checked(&it.text).is_none()
+        && !standing::is_numbered_option(&it.heading.to_lowercase())
+        && !turn.only_commits_beside(it)
+        && (it.place == 0 || !points_back(it, turn))
+}
+
 /// Returns whether a statement of an answer says something to whoever was not there.
 fn tells(turn: &TurnResult, number: usize) -> bool {
     let it = &turn.statements[number];
     let lower = it.text.to_lowercase();
     it.form != Form::Heading
         && !prose::is_filler(&it.text)
-        && !prose::is_narration(&it.text)
+        // That there is nothing is an answer.
+        && (!prose::is_narration(&it.text) || text::starts_with_words(&lower, "nothing"))
         && !statement::is_question(&it.text)
         && !signs::is_offer(&lower)
         && !signs::is_intent(&lower)
@@ -83,7 +122,7 @@ mod tests {
     use super::*;
     use crate::extract::labels;
     use crate::extract::statement::Voice;
-    use crate::text::Language;
+    use text::Language;
 
     fn told(answer: &str, is_overtaken: bool) -> String {
         let mut results = Results::default();
@@ -106,6 +145,19 @@ mod tests {
         let answer = "The drawer of the night till counts each coin twice at noon. ".repeat(12);
         let sentences = |is_overtaken: bool| told(&answer, is_overtaken).matches("noon.").count();
         assert!(sentences(false) > sentences(true) && sentences(true) > 1);
+    }
+
+    #[test]
+    fn an_answer_is_not_told_without_its_opening() {
+        let mut results = Results::default();
+        let answer = "Nothing rings twice in the night till of the shop. The day till has two clappers. One of them is red.";
+        let statements = statement::statements(answer, Voice::Answer);
+        results.push(TurnResult { statements, ..TurnResult::default() });
+        assert_eq!(results.with_openings(vec![(0, 1)], &[]), [(0, 0), (0, 1)]);
+        assert_eq!(results.with_openings(vec![(0, 1)], &[(0, 0)]), [(0, 1)], "it was overtaken");
+        assert!(results.with_openings(Vec::new(), &[]).is_empty());
+        results.turns[0].statements.remove(0);
+        assert_eq!(results.with_openings(vec![(0, 1)], &[]), [(0, 1)], "its opening does not hold");
     }
 
     #[test]
