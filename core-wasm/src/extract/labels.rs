@@ -8,8 +8,6 @@ use crate::text::Language;
 pub(crate) struct Labels {
     /// Before what was wrong until the agent changed it in the same turn.
     pub before_change: &'static str,
-    /// Between work and a small change after it.
-    pub then: &'static str,
     /// Before what a turn changed in files, if later turns took all of it back.
     pub taken_back: &'static str,
     /// Behind a request for which the work was undone later.
@@ -186,7 +184,6 @@ pub(crate) struct Labels {
 
 const ENGLISH: Labels = Labels {
     before_change: "Before the change",
-    then: "Then",
     taken_back: "Changes taken back later",
     later_undone: "later undone",
     refused_next: "refused next",
@@ -277,7 +274,6 @@ const ENGLISH: Labels = Labels {
 
 const KOREAN: Labels = Labels {
     before_change: "변경 전",
-    then: "이어서",
     taken_back: "나중에 되돌린 변경",
     later_undone: "나중에 되돌림",
     refused_next: "다음에 거절됨",
@@ -375,7 +371,6 @@ const KOREAN: Labels = Labels {
 
 const JAPANESE: Labels = Labels {
     before_change: "変更前",
-    then: "続けて",
     taken_back: "後で取り消した変更",
     later_undone: "後で取り消し",
     refused_next: "次に却下",
@@ -473,7 +468,6 @@ const JAPANESE: Labels = Labels {
 
 const CHINESE: Labels = Labels {
     before_change: "更改前",
-    then: "随后",
     taken_back: "后来撤销的改动",
     later_undone: "后来撤销",
     refused_next: "随后被否决",

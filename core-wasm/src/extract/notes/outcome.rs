@@ -2,13 +2,11 @@
 
 use super::given::{Given, has_work};
 use super::line::{
-    MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_tests_run, with_user_behind, without_quote,
-    without_request,
+    MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_tests_run, with_user_behind, without_request,
 };
 use super::overtaken::is_refused;
 use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE, split_quote};
 use crate::extract::human;
-use crate::extract::labels::Labels;
 use crate::extract::prose;
 use crate::extract::requests;
 use crate::extract::results::TurnResult;
@@ -22,10 +20,6 @@ const MIN_END_CHARS: usize = 160;
 
 /// The width from which the line of a turn that ended while the agent was still looking says something.
 const MIN_BEGUN_WIDTH: usize = 120;
-
-/// The length from which the work before such an end is told before it, in characters, and how many others may stand between the two.
-const MIN_LARGE_CHARS: usize = 240;
-const MAX_SMALL: usize = 2;
 
 /// The length below which it says little, whatever the last turn did.
 const MIN_TELLING_CHARS: usize = 60;
@@ -135,17 +129,14 @@ fn with_summary(state: &State, lines: &mut Lines, at: usize, end: String) -> (us
     (closing, told.join(" ").replace(&format!(". {committed} \""), &format!(". — {committed} \"")))
 }
 
-/// Takes the work as the end if the last answers are beside it or only propose something, and puts the larger work before a small one.
-/// Also returns how many of the lines are such answers: they are told as what came since.
+/// Takes the work as the end if the last answers are beside it or only propose something. Also returns how many of the lines are such answers: they are told as what came since.
 fn without_asides(state: &State, lines: &mut Lines, at: usize, end: String) -> (usize, String, usize) {
     let Some(place) = work_before_aside(state, lines, at) else {
-        let end = with_larger_work(state.results.turns(), lines, at, end, state.labels());
         return (at, end, 0);
     };
     let mut asides = lines.split_off(place + 1);
     asides.push((at, end));
     let (at, end) = lines.pop().unwrap_or_default();
-    let end = with_larger_work(state.results.turns(), lines, at, end, state.labels());
     let since = asides.len();
     lines.extend(asides);
     (at, end, since)
@@ -166,10 +157,10 @@ fn with_work_before(state: &State, lines: &mut Lines, at: usize, end: String) ->
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
-    // What was changed and committed for a request is not the work before it.
-    let has_own_commit = turns[at].edited && turns[at].substantive && end.contains(label.as_str());
+    // What was done for a request of its own is not the end of the work before it.
+    let has_own_work = turns[at].edited && turns[at].substantive && (end.contains(label.as_str()) || !only_checks());
     let before = work_before(turns, lines, at, &end, committed)
-        .filter(|_| !has_own_commit)
+        .filter(|_| !has_own_work)
         .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back)
         .filter(|&place| is_short || (is_commit && fits(&lines[place].1)));
     let Some(place) = before else { return end };
@@ -267,25 +258,6 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
     (is_work_over && lines[place + 1..].iter().all(|(of, _)| is_aside(*of))).then_some(place)
 }
 
-/// Puts the larger work before a small one that ended the session, and before small ones right before it.
-fn with_larger_work(turns: &[TurnResult], lines: &mut Lines, at: usize, end: String, labels: &Labels) -> String {
-    let is_work = |at: usize| turns[at].edited && !turns[at].is_taken_back;
-    let is_small = |said: &str| without_quote(said).chars().count() < MIN_END_CHARS;
-    if !is_work(at) || turns[at].committed || !is_small(&end) {
-        return end;
-    }
-    let small = lines.iter().rev().take_while(|(of, said)| is_work(*of) && is_small(said)).count();
-    let Some(place) = lines.len().checked_sub(small + 1).filter(|_| small < MAX_SMALL) else { return end };
-    let (of, work) = &lines[place];
-    let chars: usize = lines[place..].iter().map(|(_, said)| said.chars().count()).sum();
-    if !is_work(*of) || work.chars().count() < MIN_LARGE_CHARS || chars + end.chars().count() > MAX_END_CHARS {
-        return end;
-    }
-    let mut told: Vec<String> = lines.drain(place..).map(|(_, said)| as_sentence(&with_user_behind(said))).collect();
-    told.push(with_user_behind(end));
-    told.join(&format!(" {}: ", labels.then))
-}
-
 /// Returns the place of the line with the work before a chore that says less. What the user only discussed between the two is not how
 /// the session ended, unless the chore's turn did what was discussed and says nothing of it.
 fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: &str, label: &str) -> Option<usize> {
@@ -367,9 +339,7 @@ fn only_repeats_user(turn: &TurnResult, line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::labels::labels;
     use crate::extract::statement;
-    use crate::text::Language;
 
     fn turn(edited: bool) -> TurnResult {
         TurnResult { edited, ..TurnResult::default() }
@@ -390,19 +360,6 @@ mod tests {
         let asked = "the bell of the night till should ring twice";
         let turn = TurnResult { statements: statement::statements(asked, Voice::Human), ..turn(true) };
         assert!(only_repeats_user(&turn, asked) && !only_repeats_user(&turn, "The bell rings twice."));
-    }
-
-    #[test]
-    fn a_small_change_stands_behind_the_work_before_it() {
-        let large = "The till adds the tax and rounds the total. ".repeat(8);
-        let told = |before: &str, edited: bool| {
-            let turns = [turn(true), turn(edited)];
-            let mut lines = vec![(0, before.to_owned())];
-            with_larger_work(&turns, &mut lines, 1, "Renamed the drawer.".to_owned(), labels(Language::English))
-        };
-        assert_eq!(told(large.trim(), true), format!("{} Then: Renamed the drawer.", large.trim()));
-        assert_eq!(told("It rings.", true), "Renamed the drawer.", "the work before it is small, too");
-        assert_eq!(told(&large, false), "Renamed the drawer.");
     }
 
     #[test]
