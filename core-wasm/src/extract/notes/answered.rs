@@ -18,9 +18,10 @@ pub(super) fn with_passages(state: &State, mut outcome: Outcome) -> Outcome {
     let (mut before, mut since) = (outcome.results, Vec::new());
     since.extend(before.drain(before_end..));
     let told = &outcome.told;
-    for at in asked_in(state) {
+    let asked = asked_in(state);
+    for &at in &asked {
         let is_part_told = told.iter().any(|&of| turns[of].number == turns[at].number);
-        if is_part_told || is_answered_later(state, at, told) || needs_none(state, at) {
+        if is_part_told || is_answered_later(state, at, told, &asked) || needs_none(state, at) {
             continue;
         }
         let line = as_sentence(&state.results.passage(at, state.labels()));
@@ -49,13 +50,17 @@ fn asked_in(state: &State) -> Vec<usize> {
     all
 }
 
-/// Returns whether what a turn was asked is answered by what is told of a later one: the user agreed to what was proposed for it, or asked
-/// for it again.
-fn is_answered_later(state: &State, at: usize, told: &[usize]) -> bool {
+/// Returns whether what a turn was asked is answered by what is told of a later one: the user only agreed to what was proposed for it, or
+/// asked for it again, so that only the later request is told. `asked` are the turns of which the request is told.
+fn is_answered_later(state: &State, at: usize, told: &[usize], asked: &[usize]) -> bool {
     let turns = state.results.turns();
     let words = text::features(&turns[at].asked);
-    let is_same = |later: usize| text::similarity(&text::features(&turns[later].asked), &words) >= requests::SAME_REQUEST;
-    told.iter().any(|&later| later > at && ((later == at + 1 && turns[later].consents) || is_same(later)))
+    let is_same = |later: usize| {
+        turns[at].asked != state.request
+            && text::similarity(&text::features(&turns[later].asked), &words) >= requests::SAME_REQUEST
+    };
+    let only_agrees = |later: usize| later == at + 1 && turns[later].consents && !asked.contains(&later);
+    told.iter().any(|&later| later > at && (only_agrees(later) || is_same(later)))
 }
 
 /// Returns whether nothing is to be told of what came of a request: the tools say it, the turn was cut short, or what came of it did not
