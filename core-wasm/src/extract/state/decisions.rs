@@ -165,7 +165,7 @@ impl State {
     fn take_after_all(&mut self, name: &str, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let is_over = |memory: &SessionMemory| {
             let (asked, answer) = memory.title.rsplit_once(" → ").unwrap_or_default();
-            memory.kind == "decision" && text::contains_words(&asked.to_lowercase(), name) && human::wants_none(answer)
+            memory.kind == "decision" && text::contains_words(&asked.to_lowercase(), name) && human::wants_none(answer, name)
         };
         let Some(before) = self.memories.live().find(|memory| is_over(memory)).cloned() else { return };
         self.memories.forget(|memory| memory.key == before.key);
