@@ -54,7 +54,7 @@ struct Changed {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_removed: bool,
     /// When the agent last edited it, in milliseconds since the epoch. 0 if nobody knows.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     edited: u64,
     /// The hashes of the lines that were added, or removed if the number is negative, each with how often.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -390,11 +390,6 @@ pub(super) fn patch_lines(patch: Raw<'_>, mut visit: impl FnMut(bool, &str)) {
             });
         }
     });
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(at: &u64) -> bool {
-    *at == 0
 }
 
 #[cfg(test)]

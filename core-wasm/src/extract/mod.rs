@@ -89,6 +89,11 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
     Extraction { drafts, retracted, notes, state: state.save(MAX_STATE_BYTES), consumed, malformed }
 }
 
+/// Returns whether a number is 0, so that a state is saved without it.
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
+}
+
 /// A statement of a session with its features, for training the model that judges statements.
 #[derive(Clone, Debug)]
 pub struct Candidate {

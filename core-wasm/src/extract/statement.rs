@@ -67,7 +67,7 @@ pub(super) struct Statement {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_behind_list: bool,
     /// The number of the heading or of the item that it opens, also of one such as "Part 2". 0 if it has none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub number: u16,
     /// Whether it opens an item that has a number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -93,11 +93,6 @@ impl Statement {
     pub(super) fn follows(&self, before: &Statement) -> bool {
         self.goes_on && (before.voice, before.count) == (self.voice, self.count) && before.place + 1 == self.place
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u16) -> bool {
-    *number == 0
 }
 
 /// Removes what the agent said for which `is_of` returns true, with the sentences that go on after it.

@@ -369,36 +369,54 @@ pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
 pub(super) fn here_document(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_LINE_BYTES: usize = 160;
     const MAX_USERS: usize = 16;
-    const PROGRAMS: &[&[u8]] = &[b"chpasswd", b"smbpasswd", b"sudo -S", b"kinit", b"cryptsetup", b"password-stdin"];
     let bytes = scan.bytes;
-    let before = &bytes[at.start.saturating_sub(MAX_LINE_BYTES)..at.start];
-    let before = &before[memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1)..];
-    let has = |program: &[u8]| memchr::memmem::find(before, program).is_some();
-    if !PROGRAMS.iter().any(|program| has(program)) {
-        return;
-    }
-    let names_users = has(b"chpasswd");
-    // In JSON, `\n` ends a line.
-    let mut end = command_end(scan, at.end);
+    let line = &bytes[..line_end(&bytes[..bytes.len().min(at.start + MAX_LINE_BYTES)], at.start)];
+    let Some(word) = here_document_word(line, at.start) else { return };
+    let names_users = memchr::memmem::find(&line[at.start..], b"chpasswd").is_some();
+    let mut end = line.len();
     for _ in 0..if names_users { MAX_USERS } else { 1 } {
-        let start = match &bytes[end..] {
+        let mut start = match &bytes[end..] {
             [b'\n', ..] => end + 1,
             [b'\\', b'n', ..] => end + 2,
             _ => return,
         };
+        // Below `<<-EOF`, tabs may indent a line.
+        while let Some(tab) = [&b"\t"[..], b"\\t"].iter().find(|tab| bytes[start..].starts_with(tab)) {
+            start += tab.len();
+        }
         let window = &bytes[..bytes.len().min(start + MAX_LINE_BYTES)];
         end = word_end(window, start);
+        if bytes[start..end] == bytes[word.clone()] {
+            return;
+        }
         let user = if names_users { memchr::memchr(b':', &bytes[start..end]).map(|colon| colon + 1) } else { Some(0) };
         let Some(user) = user else { return };
         let value = start + user..end;
         let is_line = matches!(&bytes[end..], [] | [b'\n' | b'\r', ..] | [b'\\', b'n' | b'r', ..]);
-        if !is_line || matches!(&bytes[value.clone()], b"EOF" | b"END") {
+        if !is_line {
             return;
         }
         if is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
             scan.add_likely(rule.id, value);
         }
     }
+}
+
+/// Returns the end of the line that continues at `from`. In JSON, `\n` ends a line.
+fn line_end(bytes: &[u8], from: usize) -> usize {
+    let ends = |at: &usize| matches!(&bytes[*at..], [b'\n', ..] | [b'\\', b'n', ..]);
+    (from..bytes.len()).find(ends).unwrap_or(bytes.len())
+}
+
+/// Returns the word that ends the here-document of the command at `from`: `END` in `chpasswd <<-'END'`.
+fn here_document_word(line: &[u8], from: usize) -> Option<Range<usize>> {
+    let operator = from + memchr::memmem::find(&line[from..], b"<<")? + 2;
+    let indented = operator + usize::from(line.get(operator) == Some(&b'-'));
+    let start = span(line, indented, |byte| matches!(byte, b' ' | b'\\' | b'"' | b'\''));
+    let end = span(line, start, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    // `1 << 20` is no here-document.
+    let is_word = line.get(start).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
+    is_word.then_some(start..end)
 }
 
 /// Finds the password in `echo SECRET | docker login --password-stdin`.

@@ -486,6 +486,11 @@ const COMMANDS_WITH_PASSWORDS: &[&str] = &[
     "sudo chpasswd <<'EOF'\namy:early2024!\nben:@\nEOF",
     "sudo -S reboot <<EOF\n@\nEOF",
     "kinit amy << EOF\n@\nEOF",
+    "kinit amy <<\\PASSWORD\n@\nPASSWORD",
+    "chpasswd <<USERS\namy:@\nUSERS",
+    "chpasswd <<-'TILL_USERS'\n\t\tamy:early2024!\n\t\tben:@\n\tTILL_USERS",
+    "docker login -u amy --password-stdin <<-PW | tee login.log\n\t@\nPW",
+    "smbpasswd -s amy << 'END OF LIST'\n@\nEND OF LIST",
 ];
 
 /// Texts in which a name says that a value with digits is a password: `@` for the password.
@@ -625,6 +630,11 @@ const LOOK_ALIKES_OF_LOGINS_AND_PINS: &[&str] = &[
     "sudo -S tee /etc/shop.conf <<EOF\nlisten on 8080\nEOF",
     "sudo tee -a /etc/passwd <<EOF\namy:x:1001:1001::/home/amy:/bin/bash\nEOF",
     "sudo -S true <<EOF\nEOF",
+    "sudo -S true <<Till2024x\nTill2024x",
+    "chpasswd <<-Till2024x\n\tTill2024x",
+    "sudo -S true; cat <<<a\nOpen2024x",
+    "cryptsetup open a b\ncat <<X\nOpen2024x\nX",
+    "cryptsetup resize a $((1 << 20))\nOpen2024x",
     "| user | password: |\n| --- | --- |",
     "password: |\n  The password must have 8 characters.",
     "fn login(password: &mut String2, token: &dyn Hash256) {}",

@@ -146,7 +146,7 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     }
     let said = without_announcement(trimmed);
     if said.starts_with(TEAMMATE) {
-        return UserText::Peer(said.to_owned());
+        return parse_teammate(said).map_or(UserText::Machine, UserText::Peer);
     }
     if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
         return UserText::Machine;
@@ -406,7 +406,9 @@ mod tests {
         assert_eq!(classify(teammate), UserText::Teammate("hi".into()));
         let idle = "<teammate-message teammate_id=\"b\">\n{\"type\": \"idle\"}\n</teammate-message>";
         assert_eq!(classify(&format!("{idle}\n\n{teammate}")), UserText::Teammate("hi".into()));
-        assert_eq!(classify(&format!("Another session sent a message:\n{idle}")), UserText::Peer(idle.into()));
+        let announced = |message: &str| format!("Another session sent a message:\n{message}");
+        assert_eq!(classify(&announced(teammate)), UserText::Peer("hi".into()));
+        assert_eq!(classify(&announced(idle)), UserText::Machine);
         assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interrupted);
     }
 

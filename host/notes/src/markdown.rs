@@ -175,34 +175,9 @@ impl<'a> FileContext<'a> {
 /// field is an error, one line for a person.
 pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result<Note, Invalid> {
     let NoteParts { fields, extra, body } = split(text)?;
-    let fields = fields.unwrap_or_default();
-    let text_of = |name: &str| -> Result<String, Invalid> {
-        match fields.get(name) {
-            None | Some(Value::Null) => Ok(String::new()),
-            Some(Value::String(text)) => Ok(text.clone()),
-            Some(Value::Number(number)) => Ok(number.to_string()),
-            Some(Value::Bool(is)) => Ok(is.to_string()),
-            Some(_) => Err(format!("{name}: it is not a text").into()),
-        }
-    };
-    let list_of = |name: &str| -> Result<Vec<String>, Invalid> {
-        match fields.get(name) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::String(text)) => Ok(parse_list(text)),
-            Some(Value::Array(items)) => items
-                .iter()
-                .map(|item| match item {
-                    Value::String(text) => Ok(text.clone()),
-                    Value::Number(number) => Ok(number.to_string()),
-                    Value::Bool(is) => Ok(is.to_string()),
-                    _ => Err(format!("{name}: an item is not a text").into()),
-                })
-                .collect(),
-            Some(_) => Err(format!("{name}: it is not a list of texts").into()),
-        }
-    };
-    let (heading, content) = split_heading(&body, &text_of("title")?);
-    let title = [text_of("title")?, heading.to_owned(), around.stem.replace(['-', '_'], " ")]
+    let fields = FrontMatterFields(fields.unwrap_or_default());
+    let (heading, content) = split_heading(&body, &fields.text("title")?);
+    let title = [fields.text("title")?, heading.to_owned(), around.stem.replace(['-', '_'], " ")]
         .iter()
         .map(|title| one_line(title, MAX_TITLE_CHARS))
         .find(|title| !title.is_empty())
@@ -212,40 +187,83 @@ pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result
             format!("it has {} KiB, but a note may have at most {}", content.len() >> 10, MAX_CONTENT_BYTES >> 10).into()
         );
     }
-    let note_type = match text_of("type")?.trim() {
+    let note_type = match fields.text("type")?.trim() {
         "" if registry.get(around.folder).is_some() => around.folder.to_owned(),
         "" => super::registry::GENERAL_TYPE.to_owned(),
         name => name.to_owned(),
     };
-    let created = match text_of("created")?.trim() {
-        "" => day_of(around.stem).unwrap_or(around.modified),
-        text => parse_time(text).ok_or_else(|| format!("created: {text:?} is not a time such as 2026-02-23T09:56:43Z"))?,
-    };
-    let importance = match fields.get("importance") {
-        None | Some(Value::Null) => registry.get(&note_type).map_or(0.6, |it| it.importance),
-        #[expect(clippy::cast_possible_truncation, reason = "it is within 0 to 1")]
-        Some(value) => value
-            .as_f64()
-            .filter(|number| (0.0..=1.0).contains(number))
-            .ok_or("importance: it is not a number from 0 to 1")? as f32,
-    };
-    let description = one_line(&text_of("contextual_description")?, super::MAX_DESCRIPTION_CHARS);
+    let created = fields.created()?.unwrap_or_else(|| day_of(around.stem).unwrap_or(around.modified));
+    let importance = fields.importance()?.unwrap_or_else(|| registry.get(&note_type).map_or(0.6, |it| it.importance));
+    let description = one_line(&fields.text("contextual_description")?, super::MAX_DESCRIPTION_CHARS);
     Ok(Note {
-        uid: text_of("id")?.trim().to_owned(),
-        kind: text_of("kind")?.trim().to_owned(),
+        uid: fields.text("id")?.trim().to_owned(),
+        kind: fields.text("kind")?.trim().to_owned(),
         description: if description.is_empty() { describe(&title, content) } else { description },
         content: content.to_owned(),
         title,
-        tags: list_of("tags")?,
-        keywords: list_of("keywords")?,
-        related: list_of("related")?,
-        files: list_of("files")?,
-        session: text_of("session")?.trim().to_owned(),
+        tags: fields.list("tags")?,
+        keywords: fields.list("keywords")?,
+        related: fields.list("related")?,
+        files: fields.list("files")?,
+        session: fields.text("session")?.trim().to_owned(),
         note_type,
         importance,
         created,
         extra,
     })
+}
+
+/// The fields of the front matter. A field that is missing or empty counts as not given.
+struct FrontMatterFields(Map<String, Value>);
+
+impl FrontMatterFields {
+    /// Returns the text of a field, empty if it is not given.
+    fn text(&self, name: &str) -> Result<String, Invalid> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(value) => scalar(value).ok_or_else(|| format!("{name}: it is not a text").into()),
+        }
+    }
+
+    /// Returns the texts of a field that is a list, or a text with separators.
+    fn list(&self, name: &str) -> Result<Vec<String>, Invalid> {
+        let item = |item: &Value| scalar(item).ok_or_else(|| format!("{name}: an item is not a text").into());
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(parse_list(text)),
+            Some(Value::Array(items)) => items.iter().map(item).collect(),
+            Some(_) => Err(format!("{name}: it is not a list of texts").into()),
+        }
+    }
+
+    /// Returns when the note was made, milliseconds since the Unix epoch, if that is given.
+    fn created(&self) -> Result<Option<u64>, Invalid> {
+        match self.text("created")?.trim() {
+            "" => Ok(None),
+            text => parse_time(text)
+                .map(Some)
+                .ok_or_else(|| format!("created: {text:?} is not a time such as 2026-02-23T09:56:43Z").into()),
+        }
+    }
+
+    /// Returns how important the note is, from 0 to 1, if that is given.
+    fn importance(&self) -> Result<Option<f32>, Invalid> {
+        let Some(value) = self.0.get("importance").filter(|value| !value.is_null()) else { return Ok(None) };
+        let number = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
+        #[expect(clippy::cast_possible_truncation, reason = "it is within 0 to 1")]
+        let number = number.ok_or("importance: it is not a number from 0 to 1")? as f32;
+        Ok(Some(number))
+    }
+}
+
+/// Returns a value that is not a list or a mapping as a text.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(is) => Some(is.to_string()),
+        _ => None,
+    }
 }
 
 /// Returns the text without a heading at its top that says the same as the title, which every reader is shown as well.

@@ -76,9 +76,16 @@ pub struct BrokenPolicy {
     pub what: String,
     /// What to do about it.
     pub hint: String,
-    /// Whether its manifest can be read and says that nothing may be kept without it.
+    /// The name in its manifest, if the manifest says that nothing may be kept without the policy.
     #[serde(skip)]
-    pub required: bool,
+    pub required: Option<String>,
+}
+
+impl BrokenPolicy {
+    /// Describes an entry without which everything else may go on.
+    pub(crate) fn new(path: &Path, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), what: what.into(), hint: hint.into(), required: None }
+    }
 }
 
 /// Opens a regular file of at most `most` bytes that can be trusted.
@@ -134,7 +141,7 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
     match check_folder_trusted(folder, owner) {
         None => return (Vec::new(), broken),
         Some(Err(what)) => {
-            broken.push(BrokenPolicy { path: folder.to_owned(), what: what.into(), hint: repair(folder), required: false });
+            broken.push(BrokenPolicy::new(folder, what, repair(folder)));
             return (Vec::new(), broken);
         }
         Some(Ok(())) => {}
@@ -142,12 +149,7 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
     let mut paths: Vec<PathBuf> = match std::fs::read_dir(folder) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
         Err(error) => {
-            broken.push(BrokenPolicy {
-                path: folder.to_owned(),
-                what: error.to_string(),
-                hint: repair(folder),
-                required: false,
-            });
+            broken.push(BrokenPolicy::new(folder, error.to_string(), repair(folder)));
             return (Vec::new(), broken);
         }
     };
@@ -155,12 +157,7 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
     paths.sort();
     if paths.len() > MAX_POLICIES {
         let what = format!("it has {} entries, but only the first {MAX_POLICIES} are read", paths.len());
-        broken.push(BrokenPolicy {
-            path: folder.to_owned(),
-            what,
-            hint: "remove the entries that are not needed".into(),
-            required: false,
-        });
+        broken.push(BrokenPolicy::new(folder, what, "remove the entries that are not needed"));
         paths.truncate(MAX_POLICIES);
     }
     let mut found: Vec<PolicyPackage> = Vec::new();
@@ -181,9 +178,9 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
         let same = again.manifest.name == first.manifest.name;
         if same {
             let what = format!("it has the same name as {}", first.folder.display());
-            let required = again.manifest.required && !first.manifest.required;
-            let hint = "give one of them another name".into();
-            broken.push(BrokenPolicy { path: again.folder.clone(), what, hint, required });
+            let required = (again.manifest.required && !first.manifest.required).then(|| again.manifest.name.clone());
+            let entry = BrokenPolicy::new(&again.folder, what, "give one of them another name");
+            broken.push(BrokenPolicy { required, ..entry });
         }
         same
     });
@@ -196,12 +193,7 @@ fn repair(path: &Path) -> String {
 
 /// Reads one policy.
 pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage, BrokenPolicy> {
-    let broken = |path: &Path, what: Invalid, hint: String| BrokenPolicy {
-        path: path.to_owned(),
-        what: what.into(),
-        hint,
-        required: false,
-    };
+    let broken = |path: &Path, what: Invalid, hint: String| BrokenPolicy::new(path, what, hint);
     match check_folder_trusted(folder, owner) {
         None => return Err(broken(folder, "it does not exist".into(), "check the path".into())),
         Some(Err(what)) if folder.is_file() => {
@@ -222,7 +214,10 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage,
     let parsed =
         Manifest::parse(&text).map_err(|what| broken(&file, what, "see docs/policy.schema.json for the format".into()))?;
     // Without its component, a redactor does not run. A required one still says that nothing may be kept then.
-    let broken = |path: &Path, what, hint| BrokenPolicy { required: parsed.required, ..broken(path, what, hint) };
+    let broken = |path: &Path, what, hint| BrokenPolicy {
+        required: parsed.required.then(|| parsed.name.clone()),
+        ..broken(path, what, hint)
+    };
     let component = folder.join(&parsed.component);
     if component.symlink_metadata().is_err() {
         return Err(broken(

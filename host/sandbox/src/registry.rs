@@ -13,6 +13,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -147,8 +148,25 @@ pub struct PolicyRegistry {
     /// Entries in the policy folders that are not usable policies.
     pub broken: Vec<BrokenPolicy>,
     /// Why nothing may be remembered; none if something may.
-    pub blocked: Option<String>,
+    pub blocked: Option<Blocked>,
 }
+
+/// Why nothing may be remembered: a required policy does not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocked {
+    /// The policy's name.
+    pub policy: String,
+    /// What is wrong, in words that name the policy.
+    pub why: String,
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "nothing is remembered: {}", self.why)
+    }
+}
+
+impl std::error::Error for Blocked {}
 
 /// What the registry is built from.
 pub struct RegistryInputs<'a> {
@@ -194,12 +212,7 @@ impl PolicyRegistry {
         }
         if let Some(Err(what)) = known.into_inner() {
             let path = here.paths.user_policy_config();
-            registry.broken.push(BrokenPolicy {
-                path,
-                what: what.to_string(),
-                hint: UserConfigError::HINT.into(),
-                required: false,
-            });
+            registry.broken.push(BrokenPolicy::new(&path, what.to_string(), UserConfigError::HINT));
         }
         registry.shadow();
         registry.block(here.managed);
@@ -219,12 +232,7 @@ impl PolicyRegistry {
             Ok(lock) => Ok(lock),
             Err(what) => {
                 let path = lock::file_of(folder);
-                self.broken.push(BrokenPolicy {
-                    path,
-                    what: what.into(),
-                    hint: "write it again: throughline policy lock".into(),
-                    required: false,
-                });
+                self.broken.push(BrokenPolicy::new(&path, what, "write it again: throughline policy lock"));
                 Err("policies.lock cannot be read".to_owned())
             }
         };
@@ -297,13 +305,12 @@ impl PolicyRegistry {
                 .candidates
                 .iter()
                 .find(|candidate| candidate.source == Source::Managed && candidate.name() == name.as_str());
-            match there.map(|candidate| &candidate.refusal) {
-                Some(None) => {}
-                Some(Some(refusal)) => {
-                    self.blocked = Some(format!("the required policy {name} does not run: {}", refusal.what));
-                }
-                None => self.blocked = Some(format!("the required policy {name} is missing")),
-            }
+            let why = match there.map(|candidate| &candidate.refusal) {
+                Some(None) => continue,
+                Some(Some(refusal)) => format!("the required policy {name} does not run: {}", refusal.what),
+                None => format!("the required policy {name} is missing"),
+            };
+            self.blocked = Some(Blocked { policy: name.clone(), why });
         }
         // What this redactor would have removed must not be kept while it does not run, unless a person decided that.
         let runs = |name: &str| self.candidates.iter().any(|other| other.refusal.is_none() && other.name() == name);
@@ -312,19 +319,21 @@ impl PolicyRegistry {
             (!runs(candidate.name())).then_some((candidate.name(), refusal))
         });
         if let Some((name, refusal)) = withheld {
-            self.blocked = Some(match refusal.kind {
+            let why = match refusal.kind {
                 RefusalKind::SetAside => {
                     format!("the required redactor {name} was set aside because it keeps failing")
                 }
                 _ => format!("the required redactor {name} does not run: {}", refusal.what),
-            });
+            };
+            self.blocked = Some(Blocked { policy: name.to_owned(), why });
         }
     }
 
     /// Keeps everything back if one of these was a required redactor.
     fn withhold_for_broken(&mut self, broken: &[BrokenPolicy]) {
-        if let Some(broken) = broken.iter().find(|broken| broken.required) {
-            self.blocked = Some(format!("the required redactor in {} does not run: {}", broken.path.display(), broken.what));
+        if let Some((policy, broken)) = broken.iter().find_map(|broken| Some((broken.required.clone()?, broken))) {
+            let why = format!("the required redactor {policy} does not run: {}: {}", broken.path.display(), broken.what);
+            self.blocked = Some(Blocked { policy, why });
         }
     }
 

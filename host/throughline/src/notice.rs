@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(at_start(told, 3_600_000), "Throughline: 12 memories, last session 1 h ago");
         assert_eq!(at_start(Notice::Told { memories: 1, last_session: None }, 0), "Throughline: 1 memory");
         let said = "Throughline: memory is off: the disk is full; `throughline doctor` says what to do";
-        assert_eq!(at_start(Notice::Failed("the disk is full"), 0), said);
+        assert_eq!(at_start(Notice::Failed("the disk is full".into()), 0), said);
         assert_eq!(at_start(Notice::Off("paused"), 0), "Throughline: memory is off: paused");
     }
 

@@ -481,7 +481,10 @@ fn attack_a_required_redactor_that_is_kept_from_running() {
         assert!(!home.remembers(REQUEST), "{what}: {:#?}", home.memories());
         assert!(home.run(["doctor"]).stdout.contains("nothing is remembered"), "{what}");
         let status = tests::home::run_in(&home, &project, &["status"]).stdout;
-        assert!(status.starts_with("off: the required redactor"), "{what}: {status}");
+        assert!(status.starts_with("off: the required redactor strict"), "{what}: {status}");
+        let start = Session::new(&home, &project, &session_id(20 + number)).start("startup");
+        let notice = "memory is off: the required policy strict does not run";
+        assert!(start.run.stdout.contains(notice), "{what}: {}", start.run.stdout);
         replace(&component, &required.wasm);
         mode(0o644);
         replace(&manifest, sound.as_bytes());

@@ -3,6 +3,7 @@
 use super::class::INSPECTION_PROGRAMS;
 use super::class::main_segment;
 use super::git::joined;
+use super::options::short_options;
 use super::shell::WRAPPERS;
 use super::shell::segments;
 use super::shell::tokens;
@@ -38,9 +39,38 @@ pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
     for segment in segments(command) {
         // The lines of a here-document are not words of the command.
         let tokens = tokens(segment.lines().next().unwrap_or_default());
+        let Some(call) = Call::of(&tokens) else { continue };
+        if call.program == "cd" {
+            let into = call.names.first().copied().unwrap_or("~").trim_end_matches('/');
+            folder = if matches!(into, "." | "./") { String::new() } else { below(&folder, into) };
+            continue;
+        }
+        effects.add(&call, &folder);
+        // What a check or a build prints is a log.
+        let redirected = call.redirected.filter(|_| INSPECTION_PROGRAMS.contains(&call.program));
+        effects.written.extend(redirected.and_then(|name| project_file(&folder, name)));
+    }
+    effects.written.extend(files_of_script(command));
+    effects
+}
+
+/// A program that a segment of a command line runs. For git, the subcommand stands in the place of the program.
+struct Call<'a> {
+    program: &'a str,
+    is_git: bool,
+    /// The words behind the program.
+    arguments: Vec<&'a str>,
+    /// Those that are not options.
+    names: Vec<&'a str>,
+    /// The file that gets what the program prints.
+    redirected: Option<&'a str>,
+}
+
+impl<'a> Call<'a> {
+    fn of(tokens: &'a [String]) -> Option<Self> {
         let mut plain: Vec<&str> = Vec::new();
         let (mut redirected, mut is_redirection) = (None, false);
-        for token in &tokens {
+        for token in tokens {
             if std::mem::take(&mut is_redirection) {
                 redirected = Some(token.as_str());
             } else if token == ">" || token == ">>" {
@@ -53,73 +83,83 @@ pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
                 plain.push(token);
             }
         }
-        let start = plain.iter().position(|word| !word.contains('=') && !WRAPPERS.contains(word)).unwrap_or(plain.len());
-        let is_git = plain.get(start) == Some(&"git");
-        let words = &plain[(start + usize::from(is_git)).min(plain.len())..];
-        let Some((&program, arguments)) = words.split_first() else { continue };
-        let has_option = |short: char| {
-            arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(short))
-        };
-        let edits_in_place = has_option('i') || arguments.iter().any(|word| word.starts_with("--in-place"));
-        let names: Vec<&str> =
-            arguments.iter().copied().filter(|word| !word.starts_with(['-', '<', '&']) && !word.is_empty()).collect();
-        let inside = |name: &str| project_file(&folder, name);
-        match program {
-            "cd" => {
-                let into = names.first().copied().unwrap_or("~").trim_end_matches('/');
-                folder = if matches!(into, "." | "./") { String::new() } else { below(&folder, into) };
-                continue;
-            }
+        let start = plain.iter().position(|word| !word.contains('=') && !WRAPPERS.contains(word))?;
+        let is_git = plain[start] == "git";
+        let (&program, arguments) = plain[start + usize::from(is_git)..].split_first()?;
+        let is_name = |word: &&str| !word.starts_with(['-', '<', '&']) && !word.is_empty();
+        let names = arguments.iter().copied().filter(is_name).collect();
+        Some(Self { program, is_git, arguments: arguments.to_vec(), names, redirected })
+    }
+
+    fn has_option(&self, short: char) -> bool {
+        self.arguments.iter().any(|word| short_options(word).is_some_and(|letters| letters.contains(short)))
+    }
+
+    fn edits_in_place(&self) -> bool {
+        self.has_option('i') || self.arguments.iter().any(|word| word.starts_with("--in-place"))
+    }
+}
+
+impl FileEffects {
+    /// Adds what a program does in a folder.
+    fn add(&mut self, call: &Call, folder: &str) {
+        let inside = |name: &&str| project_file(folder, name);
+        match call.program {
             // The first name is the script.
-            "sed" | "perl" if edits_in_place => effects.written.extend(names.iter().skip(1).filter_map(|name| inside(name))),
-            "mv" | "cp" => {
-                let Some((to, from)) = names.split_last() else { continue };
-                for from in from {
-                    let name = from.rsplit('/').next().unwrap_or(from);
-                    let is_folder = to.ends_with('/') || names.len() > 2;
-                    let place = if is_folder { inside(&format!("{}/{name}", to.trim_end_matches('/'))) } else { inside(to) };
-                    let source = inside(from).filter(|_| program == "mv");
-                    effects.moved.extend(source.clone().zip(place.clone()));
-                    effects.written.extend(place);
-                    effects.removed.extend(source);
-                }
-            }
+            "sed" | "perl" if call.edits_in_place() => self.written.extend(call.names.iter().skip(1).filter_map(inside)),
+            "mv" | "cp" => self.add_moves(call, folder),
             // Another folder may be another repository.
-            "reset" if is_git => effects.restores_all |= folder.is_empty() && arguments.contains(&"--hard"),
-            // With an option, git restores only what is to be committed, one side of a conflict, or what another commit holds.
-            "restore" | "checkout" if is_git && arguments.iter().any(|word| word.starts_with('-') && *word != "--") => {}
-            "restore" | "checkout" if is_git => {
-                let is_all = |name: &str| name == "." && folder.is_empty();
-                let names = if matches!(names.first(), Some(&("HEAD" | "@"))) { &names[1..] } else { &names };
-                // The first name may be that of a branch.
-                if names.first().is_some_and(|name| is_all(name) || inside(name).is_some()) {
-                    effects.restores_all |= names.iter().any(|name| is_all(name));
-                    effects.restored.extend(names.iter().filter_map(|name| inside(name)));
-                }
-            }
+            "reset" if call.is_git => self.restores_all |= folder.is_empty() && call.arguments.contains(&"--hard"),
+            "restore" | "checkout" if call.is_git => self.add_restored(call, folder),
             // It stays where it is.
-            "rm" if is_git && arguments.contains(&"--cached") => {}
-            "rm" => {
-                for file in names.iter().filter_map(|name| inside(name)) {
-                    let is_written = effects.written.contains(&file);
-                    effects.written.retain(|written| *written != file);
-                    if is_written { effects.passing.push(file) } else { effects.removed.push(file) }
-                }
-                if has_option('r') {
-                    effects.removed_folders.extend(names.iter().map(|name| below(&folder, name.trim_end_matches('/'))));
-                }
-            }
-            _ => effects.manifests.extend(manifests(program, arguments).iter().filter_map(|name| {
+            "rm" if call.is_git && call.arguments.contains(&"--cached") => {}
+            "rm" => self.add_removed(call, folder),
+            program => self.manifests.extend(manifests(program, &call.arguments).iter().filter_map(|name| {
                 // The versions of all packages stand in one file, which may lie further up.
                 inside(name).filter(|_| folder.is_empty() || !is_generated(name))
             })),
         }
-        // What a check or a build prints is a log.
-        let is_log = !INSPECTION_PROGRAMS.contains(&program);
-        effects.written.extend(redirected.filter(|_| !is_log).and_then(inside));
     }
-    effects.written.extend(files_of_script(command));
-    effects
+
+    fn add_moves(&mut self, call: &Call, folder: &str) {
+        let inside = |name: &str| project_file(folder, name);
+        let Some((to, from)) = call.names.split_last() else { return };
+        for from in from {
+            let name = from.rsplit('/').next().unwrap_or(from);
+            let is_folder = to.ends_with('/') || call.names.len() > 2;
+            let place = if is_folder { inside(&format!("{}/{name}", to.trim_end_matches('/'))) } else { inside(to) };
+            let source = inside(from).filter(|_| call.program == "mv");
+            self.moved.extend(source.clone().zip(place.clone()));
+            self.written.extend(place);
+            self.removed.extend(source);
+        }
+    }
+
+    fn add_restored(&mut self, call: &Call, folder: &str) {
+        // With an option, git restores only what is to be committed, one side of a conflict, or what another commit holds.
+        if call.arguments.iter().any(|word| word.starts_with('-') && *word != "--") {
+            return;
+        }
+        let is_all = |name: &str| name == "." && folder.is_empty();
+        let inside = |name: &&str| project_file(folder, name);
+        let names = if matches!(call.names.first(), Some(&("HEAD" | "@"))) { &call.names[1..] } else { &call.names };
+        // The first name may be that of a branch.
+        if names.first().is_some_and(|name| is_all(name) || inside(name).is_some()) {
+            self.restores_all |= names.iter().any(|name| is_all(name));
+            self.restored.extend(names.iter().filter_map(inside));
+        }
+    }
+
+    fn add_removed(&mut self, call: &Call, folder: &str) {
+        for file in call.names.iter().filter_map(|name| project_file(folder, name)) {
+            let is_written = self.written.contains(&file);
+            self.written.retain(|written| *written != file);
+            if is_written { self.passing.push(file) } else { self.removed.push(file) }
+        }
+        if call.has_option('r') {
+            self.removed_folders.extend(call.names.iter().map(|name| below(folder, name.trim_end_matches('/'))));
+        }
+    }
 }
 
 /// Returns the files in which a package manager notes the packages that it was told to add or to take out: those that say which are

@@ -6,6 +6,7 @@ mod complaint;
 mod effects;
 mod error;
 mod git;
+mod options;
 mod program;
 mod shell;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub(crate) use error::{
 pub(crate) use git::{
     GitCall, commits_only_in, git_calls, git_calls_anywhere, git_calls_in_root, is_temporary_folder, made_repositories,
 };
+pub(crate) use options::{has_option, options_named, short_options};
 pub(crate) use program::{
     answers_by_status, curing_segment, is_form_of, only_looks, own_program, own_words, runs_program_of, verb_words,
 };

@@ -116,7 +116,7 @@ fn arguments(segment: &str) -> Option<Vec<String>> {
 /// Returns whether a segment commits without a word, so that all that is printed comes from other commands.
 fn is_quiet(segment: &str) -> bool {
     let is_flag = |word: &String| {
-        let letters = word.strip_prefix('-').filter(|letters| letters.bytes().all(|byte| byte.is_ascii_lowercase()));
+        let letters = commands::short_options(word).filter(|letters| letters.bytes().all(|byte| byte.is_ascii_lowercase()));
         word == "--quiet" || letters.is_some_and(|letters| letters.contains('q') && letters.len() <= 4)
     };
     arguments(segment).is_some_and(|words| words.iter().any(is_flag))

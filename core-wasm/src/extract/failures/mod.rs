@@ -397,7 +397,7 @@ impl Failures {
 
     /// Returns whether a command of the same purpose failed with that option, and did not pass since then.
     pub(super) fn has_failed_with(&self, command: &str, option: &str) -> bool {
-        let has_option = |line: &str| line.split(|c: char| c.is_whitespace() || c == '`').any(|word| word == option);
+        let has_option = |line: &str| commands::has_option(line, option);
         let is_same = |known: &&Failure| known.subject == Subject::Command && commands::same_purpose(&known.what, command);
         let mut same = self.open.iter().filter(is_same);
         same.any(|known| has_option(&known.what) || known.tried.iter().any(|tried| has_option(tried)))

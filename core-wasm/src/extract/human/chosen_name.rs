@@ -21,12 +21,15 @@ pub(in crate::extract) fn chosen_name(prompt: &str) -> Option<String> {
     (said.chars().count() <= MAX_CHARS && is_name).then(|| name.to_owned())
 }
 
-/// Returns whether an answer in a few words wants nothing of what was asked about: "no cash book, only slips".
-pub(in crate::extract) fn wants_none(answer: &str) -> bool {
+/// Returns whether an answer wants nothing of what was asked about: "no cash book, only slips". The clause that names it says so, or else
+/// the first one. The name is in lower case.
+pub(in crate::extract) fn wants_none(answer: &str, name: &str) -> bool {
     const WORDS: [&str; 6] = ["no", "none", "without", "don't", "dont", "neither"];
     const WIDE: [&str; 7] = ["ないで", "なしで", "いらない", "不要", "말고", "없이", "빼고"];
     let lower = answer.to_lowercase().replace('’', "'");
-    text::contains_any_words(&lower, &WORDS) || text::contains_any(&lower, &WIDE)
+    let clauses = || lower.split([',', ';', '.', '、', '。', '，', '(', '（']);
+    let Some(clause) = clauses().find(|clause| clause.contains(name)).or_else(|| clauses().next()) else { return false };
+    text::contains_any_words(clause, &WORDS) || text::contains_any(clause, &WIDE)
 }
 
 #[cfg(test)]
@@ -42,6 +45,17 @@ mod tests {
         {
             assert_eq!(chosen_name(said), None, "{said}");
         }
-        assert!(wants_none("no cash book, only slips") && wants_none("帳簿は入れないで") && !wants_none("a cash book"));
+    }
+
+    #[test]
+    fn an_answer_wants_none_where_it_names_it_or_at_its_beginning() {
+        for answer in ["no cash book, only slips", "we don't need one", "帳簿は入れないで", "slips alone, without Tillbook"]
+        {
+            assert!(wants_none(answer, "tillbook"), "{answer}");
+        }
+        for answer in ["a cash book", "the red drawer, no rush", "no rush, Tillbook is fine", "帳簿にする、急がないで"]
+        {
+            assert!(!wants_none(answer, "tillbook"), "{answer}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::State;
 use super::rulings::MAX_RULING_ABOUT;
 use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::commands::{self, options_named};
 use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
@@ -165,7 +166,7 @@ impl State {
     fn take_after_all(&mut self, name: &str, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let is_over = |memory: &SessionMemory| {
             let (asked, answer) = memory.title.rsplit_once(" → ").unwrap_or_default();
-            memory.kind == "decision" && text::contains_words(&asked.to_lowercase(), name) && human::wants_none(answer)
+            memory.kind == "decision" && text::contains_words(&asked.to_lowercase(), name) && human::wants_none(answer, name)
         };
         let Some(before) = self.memories.live().find(|memory| is_over(memory)).cloned() else { return };
         self.memories.forget(|memory| memory.key == before.key);
@@ -227,11 +228,12 @@ impl State {
             else {
                 return;
             };
-            let has_failed = |flag: &str| !has_flag(command, flag) && failures.has_failed_with(command, flag);
-            if flags(chosen).next().is_none() || !flags(chosen).all(has_failed) {
+            let passes = |option: &str| commands::has_option(command, option);
+            let has_failed = |option: &str| !passes(option) && failures.has_failed_with(command, option);
+            if options_named(chosen).next().is_none() || !options_named(chosen).all(has_failed) {
                 return;
             }
-            let worked = memory.rejected.iter().find(|option| flags(option).any(|flag| has_flag(command, flag)));
+            let worked = memory.rejected.iter().find(|rejected| options_named(rejected).any(passes));
             let Some(worked) = worked else { return };
             let (title, failed) = (format!("{asked} → {worked}"), chosen.to_owned());
             memory.content = decision_text(&title, "", std::slice::from_ref(&failed), labels);
@@ -297,17 +299,6 @@ pub(super) fn decision_text(what: &str, why: &str, rejected: &[String], labels: 
 /// Returns what was chosen, of the title of a decision: what stands behind its question.
 fn chosen_in(title: &str) -> &str {
     title.rsplit(" → ").next().unwrap_or_default()
-}
-
-/// Returns the options of a command that a text names: "--now".
-fn flags(said: &str) -> impl Iterator<Item = &str> {
-    let words = said.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '(' | ')' | ',' | ':'));
-    words.filter(|word| word.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase())))
-}
-
-/// Returns whether a command line passes an option.
-fn has_flag(command: &str, flag: &str) -> bool {
-    command.split_whitespace().any(|word| word == flag)
 }
 
 #[cfg(test)]

@@ -60,56 +60,60 @@ impl State {
                     self.plan_read(&tool_use.what, content);
                 }
             }
-            Tool::Ask if !is_error => self.questions_answered(tool_use, content, line, settled),
-            Tool::Plan if !is_error => {
-                let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
-                let plan = plan.unwrap_or_else(|| tool_use.what.clone());
-                let source = line_ref(line);
-                let plan = commits::unwrapped(&plan);
-                self.plan_taken_up(&plan, SaidBy::Agreed, 50, &source, settled);
-            }
-            Tool::Agent if !is_error => {
-                self.evidence.agent_ran(self.shows_sub_agents);
-                self.failures.others_worked();
-                self.record_report(&transcript::result_text(content), &line_ref(line), settled);
-            }
-            Tool::Todo if !is_error => {
-                if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
-                    self.tasks.replace(todos, &line_ref(line));
-                }
-            }
-            Tool::TaskCreate if !is_error => {
-                let id = line
-                    .result
-                    .and_then(|result| result.get("task"))
-                    .and_then(|task| task.get_text("id"))
-                    .unwrap_or_default();
-                let id = clean::line(&id, 40);
-                self.tasks.create(&id, &tool_use.what, &tool_use.detail, &line_ref(line));
-            }
             // The client may lose a list. What the agent then ticks off is done.
             Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
-            Tool::Other if !is_error && tool_use.name == "TaskOutput" => {
-                self.background_ended(&transcript::result_text(content));
+            _ if is_error => {}
+            Tool::Other => self.other_tool_answered(tool_use, content),
+            _ => self.tool_answered(tool_use, content, line, settled),
+        }
+    }
+
+    /// Takes what a tool of the client's answered: questions, plans, lists of tasks, and other agents.
+    fn tool_answered(&mut self, tool_use: &ToolUse, content: Option<Raw<'_>>, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        let source = line_ref(line);
+        let told = |name: &str| line.result.and_then(|result| result.get(name));
+        match tool_use.tool {
+            Tool::Ask => self.questions_answered(tool_use, content, line, settled),
+            Tool::Plan => {
+                let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
+                let plan = commits::unwrapped(&plan.unwrap_or_else(|| tool_use.what.clone()));
+                self.plan_taken_up(&plan, SaidBy::Agreed, 50, &source, settled);
             }
-            Tool::TaskList if !is_error => self.tasks.listed(&transcript::result_text(content)),
-            Tool::Other
-                if !is_error
-                    && tool_use.name.starts_with("mcp__")
-                    && tool_use.name.to_ascii_lowercase().contains("issue") =>
-            {
-                let known = self.references.filed().count();
-                self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
-                self.issues_filed_since(known);
+            Tool::Agent => {
+                self.evidence.agent_ran(self.shows_sub_agents);
+                self.failures.others_worked();
+                self.record_report(&transcript::result_text(content), &source, settled);
             }
-            Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
-                self.undone.looked();
-                self.evidence.looked();
+            Tool::Todo => {
+                if let Some(todos) = told("newTodos") {
+                    self.tasks.replace(todos, &source);
+                }
             }
-            Tool::Other if !is_error && tool_use.name.to_ascii_lowercase().contains("diagnostics") => self.evidence.looked(),
+            Tool::TaskCreate => {
+                let id = told("task").and_then(|task| task.get_text("id")).unwrap_or_default();
+                self.tasks.create(&clean::line(&id, 40), &tool_use.what, &tool_use.detail, &source);
+            }
+            Tool::TaskList => self.tasks.listed(&transcript::result_text(content)),
             _ => {}
+        }
+    }
+
+    /// Takes what a tool answered that is none of the client's own: a tracker, a browser, an editor.
+    fn other_tool_answered(&mut self, tool_use: &ToolUse, content: Option<Raw<'_>>) {
+        let name = tool_use.name.to_ascii_lowercase();
+        if tool_use.name == "TaskOutput" {
+            self.background_ended(&transcript::result_text(content));
+        } else if tool_use.name.starts_with("mcp__") && name.contains("issue") {
+            let known = self.references.filed().count();
+            self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
+            self.issues_filed_since(known);
+        } else if looks_at_pages(&tool_use.name) {
+            self.undone.looked();
+            self.evidence.looked();
+        } else if name.contains("diagnostics") {
+            self.evidence.looked();
         }
     }
 
@@ -147,12 +151,10 @@ impl State {
 
     pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
-        let tried = commands::through_document(command);
         let class = commands::class(command);
         let failed = is_error || reports_failure(command, class, output);
         self.turn.failed |= failed;
         self.turn.acted |= !failed && commands::may_change(command);
-        let labels = self.labels();
         let counts = self.tests_reported(command, output, failed);
         if class == commands::Class::Commit {
             self.hook_runs_tests |= counts.is_some() || commands::failed_tests_of_hook(output).is_some();
@@ -163,35 +165,21 @@ impl State {
         }
         self.background_begun(tool_use, output);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
-        // A list that stands before the commit on the line says what was there before it.
-        let at = |words: &str| command.find(words);
-        let is_list_first = at("git commit").is_some_and(|commit| at("git status").is_some_and(|status| status < commit));
         let listed = work_tree::status(command, output).or_else(|| work_tree::diff(command, output));
-        if let Some(listed) = listed.as_ref().filter(|_| is_list_first) {
-            has_landed |= self.git_listed(listed);
-        }
+        let (before, after) = if lists_before_commit(command) { (listed, None) } else { (None, listed) };
+        has_landed |= before.is_some_and(|listed| self.git_listed(&listed));
         self.undone.command_ran(command, output);
-        if !failed {
-            for memory in self.failures.edited_by_command(tried, labels) {
-                self.record_fix(memory, settled);
-            }
-            self.files_changed_by(tool_use, settled);
-            if let Some((branch, base)) = commands::branch_from(command) {
-                let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
-                self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
-            }
-        }
         if failed {
             self.removed_before_look(tool_use, output, settled);
+        } else {
+            self.work_tree_changed(tool_use, settled);
         }
         self.checks_reported(command, output, failed, counts.is_some());
         if !failed {
             self.commits_dropped(command, output);
         }
         let committed = self.commits_made(tool_use, output, is_error, counts.is_some(), settled);
-        if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
-            has_landed |= self.git_listed(listed);
-        }
+        has_landed |= after.is_some_and(|listed| self.git_listed(&listed));
         has_landed |= self.git_showed(command, output);
         if has_landed {
             self.failures.commit_landed();
@@ -209,19 +197,45 @@ impl State {
             self.issues_filed_since(known);
             self.draft_seen(command, output);
         }
-        self.failures.runs_in(&tool_use.folder);
-        let (known, is_explained) = self.failures.command_ran(tried, output, (is_error, failed), &tool_use.source, labels);
-        let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
-        let cured = cured.into_iter().chain(known);
-        for memory in cured {
+        for memory in self.cured_by(tool_use, output, (is_error, failed), class) {
             self.record_fix(memory, settled);
         }
         self.conventions.hook_ran(command, output, &tool_use.source);
         if committed {
-            for memory in self.failures.checks_committed(command, labels) {
+            for memory in self.failures.checks_committed(command, self.labels()) {
                 self.record_fix(memory, settled);
             }
         }
+    }
+
+    /// Takes what a command that did not fail did to files, and the branch that it made.
+    fn work_tree_changed(&mut self, tool_use: &ToolUse, settled: &mut Vec<Draft>) {
+        let (command, labels) = (tool_use.what.as_str(), self.labels());
+        for memory in self.failures.edited_by_command(commands::through_document(command), labels) {
+            self.record_fix(memory, settled);
+        }
+        self.files_changed_by(tool_use, settled);
+        if let Some((branch, base)) = commands::branch_from(command) {
+            let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
+            self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
+        }
+    }
+
+    /// Tells the failures that a command ran: whether the client says that it failed, and whether it did. Returns what it cured.
+    fn cured_by(
+        &mut self,
+        tool_use: &ToolUse,
+        output: &str,
+        (is_error, failed): (bool, bool),
+        class: commands::Class,
+    ) -> Vec<SessionMemory> {
+        let (tried, labels) = (commands::through_document(&tool_use.what), self.labels());
+        self.failures.runs_in(&tool_use.folder);
+        let (known, is_explained) = self.failures.command_ran(tried, output, (is_error, failed), &tool_use.source, labels);
+        let mut cured =
+            if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
+        cured.extend(known);
+        cured
     }
 
     /// Takes what a command line removed before it looked for that and found nothing: that it fails says that the removal passed.
@@ -368,6 +382,12 @@ fn may_act(name: &str) -> bool {
 /// Returns whether what a run of tests names is not the folder of all tests.
 fn is_not_all_tests(target: &str) -> bool {
     !matches!(target.trim_start_matches("./").trim_end_matches('/'), "test" | "tests")
+}
+
+/// Returns whether a command line lists the work tree before it commits, so that the list says what was there before the commit.
+fn lists_before_commit(command: &str) -> bool {
+    let at = |words: &str| command.find(words);
+    at("git commit").is_some_and(|commit| at("git status").is_some_and(|status| status < commit))
 }
 
 /// Returns whether what a command printed says that it failed, whatever its status.

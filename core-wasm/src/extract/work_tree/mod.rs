@@ -237,7 +237,7 @@ impl WorkTree {
 
 /// Returns whether an option makes `git commit` commit every changed file.
 fn takes_all(option: &str) -> bool {
-    let letters = option.strip_prefix('-').filter(|letters| letters.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let letters = commands::short_options(option).filter(|letters| letters.bytes().all(|byte| byte.is_ascii_alphabetic()));
     option == "--all" || letters.is_some_and(|letters| letters.split('m').next().unwrap_or_default().contains('a'))
 }
 

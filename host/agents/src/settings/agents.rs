@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::json::Syntax;
+use super::json::{Document, Syntax};
 use super::scope::{Scope, checkout};
 use crate::protocol::name::Agent;
 use throughline_platform::paths::Paths;
@@ -427,7 +427,7 @@ pub fn layout(agent: Agent, file: &Path, text: &str) -> Layout {
     }
     let only_hooks = file.file_name().is_some_and(|name| name == DROIDS_OWN);
     // droid's hook file may have the events at its top level.
-    let is_bare = only_hooks && super::hooks::has_events_at_top(text, hooks(agent));
+    let is_bare = only_hooks && has_events_at_top(text, hooks(agent));
     Layout { events: (!is_bare).then_some("hooks"), only_hooks, ..layout }
 }
 
@@ -533,6 +533,14 @@ pub fn scopes_with_claude_hooks(agent: Agent) -> impl Iterator<Item = Scope> {
         _ => &[],
     };
     scopes.iter().copied()
+}
+
+/// Returns whether the text has any of the events at its top level and none under `hooks`.
+fn has_events_at_top(text: &str, hooks: &[Hook]) -> bool {
+    Document::parse(text, Syntax::Comments).is_ok_and(|document| {
+        let names = document.names(&[]);
+        !names.iter().any(|name| name == "hooks") && names.iter().any(|name| hooks.iter().any(|hook| hook.event == name))
+    })
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@
 
 pub mod agents;
 mod client;
+mod handler;
 mod hooks;
 mod json;
 mod malformed;
@@ -47,7 +48,8 @@ use std::path::{Path, PathBuf};
 
 pub use agents::{Hook, Profile};
 pub use client::{Client, Target};
-pub use hooks::{BY_NAME, Registration, is_set};
+pub use handler::BY_NAME;
+pub use hooks::{Registration, is_set};
 pub use malformed::Malformed;
 pub use plugin::{Plugin, plugin};
 pub use prompt_hook::{PromptHook, prompt_hook};

@@ -154,7 +154,7 @@ fn start_read_only(
     let project = session_project::project_of(&store, &event.session, &event.cwd)?;
     let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
     let (context, _) = context(runtime, &Rc::new(store), &session, how, runtime.config.context.budget, deadline)?;
-    Ok(Started { context, notice: Some(Notice::Failed("the database cannot be written")) })
+    Ok(Started { context, notice: Some(Notice::Failed("the database cannot be written".into())) })
 }
 
 /// Builds the context for `session` and `source`, redacted and within `budget` UTF-16 units. Returns it with the

@@ -57,6 +57,7 @@ mod tracking;
 pub mod transcript_lookup;
 pub mod trial;
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -74,6 +75,7 @@ use throughline_platform::log::Level;
 use throughline_platform::namespace;
 use throughline_sandbox::chain::{Compiling, NotCompiled};
 use throughline_sandbox::compile::CompilerError;
+use throughline_sandbox::registry::Blocked;
 use throughline_store::{self as store, Store, StoreError};
 
 /// Prepares the runtime for a hook.
@@ -111,7 +113,7 @@ pub struct Outcome {
 }
 
 /// What a person should know at the start of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// The agent was told something.
     Told {
@@ -121,7 +123,7 @@ pub enum Notice {
         last_session: Option<u64>,
     },
     /// Nothing could be told, or nothing can be remembered: why.
-    Failed(&'static str),
+    Failed(Cow<'static, str>),
     /// Nothing is remembered or told, as a person wants it: why.
     Off(&'static str),
 }
@@ -141,7 +143,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
             "could not record the session's namespace; the session is not read",
             error.to_string(),
         );
-        let notice = is_start.then_some(Notice::Failed("the folder of its data cannot be written"));
+        let notice = is_start.then(|| Notice::Failed("the folder of its data cannot be written".into()));
         return Outcome { answer: None, notice };
     }
     let mut notice = None;
@@ -177,8 +179,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
             return None;
         }
         if is_start {
-            let why = describe_failure(&error);
-            notice = Some(Notice::Failed(why.strip_prefix("hook: ").unwrap_or("the policies failed")));
+            notice = Some(Notice::Failed(failure_at_start(&error)));
         }
         let (level, details) = match error.downcast_ref() {
             Some(StoreError::Older(_)) => (Level::Info, String::new()),
@@ -209,6 +210,15 @@ pub fn store_all_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
         Err(error) if result::is_read_only(&error) => Ok(()),
         other => other,
     }
+}
+
+/// Says to a person why nothing could be told or can be remembered. Of a policy that blocks this, only the name is said: a name has no
+/// other characters than lower-case letters, digits and hyphens.
+fn failure_at_start(error: &anyhow::Error) -> Cow<'static, str> {
+    if let Some(Blocked { policy, .. }) = error.downcast_ref() {
+        return format!("the required policy {policy} does not run").into();
+    }
+    describe_failure(error).strip_prefix("hook: ").unwrap_or("the policies failed").into()
 }
 
 /// Describes the failure using no text from outside, so that it can be logged whatever else is broken.

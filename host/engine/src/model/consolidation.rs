@@ -194,17 +194,12 @@ fn accept(
     policy: &PolicyId,
     model: &str,
 ) -> (ConsolidatedMemories, u32) {
-    let lines: BTreeMap<&str, (&str, usize)> = request
-        .sources
-        .iter()
-        .enumerate()
-        .flat_map(|(place, source)| source.lines.iter().map(move |line| (line.id.as_str(), (line.text.as_str(), place))))
-        .collect();
+    let review = Review::new(request, stored, policy, model);
     let mut made = ConsolidatedMemories::default();
     let mut unsupported = 0;
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for memory in answer.memories {
-        let (new, dropped) = accept_memory(&memory, request, stored, &lines, &taken, policy, model);
+        let (new, dropped) = review.accept(&memory, &taken);
         unsupported += dropped;
         let Some(mut new) = new else { continue };
         // A memory is replaced once: by the first that asks for it. A session has one summary.
@@ -227,88 +222,123 @@ fn accept(
     (made, unsupported)
 }
 
-fn accept_memory(
-    memory: &Consolidated,
-    request: &ConsolidateRequest,
-    stored: &[SourceMemory],
-    lines: &BTreeMap<&str, (&str, usize)>,
-    taken: &BTreeSet<String>,
-    policy: &PolicyId,
-    model: &str,
-) -> (Option<NewMemory>, u32) {
-    let cited = |statement: &Statement| -> Vec<(&str, usize)> {
-        statement.cites.iter().filter_map(|id| lines.get(id.as_str()).copied()).collect()
-    };
-    let is_true = |statement: &Statement| {
-        let texts: Vec<&str> = cited(statement).into_iter().map(|(text, _)| text).collect();
-        is_supported(&statement.text, &texts)
-    };
-    let kept: Vec<&Statement> = memory.statements.iter().filter(|statement| is_true(statement)).collect();
-    let mut dropped = u32::try_from(memory.statements.len() - kept.len()).unwrap_or(u32::MAX);
-    let Some(first) = kept.first() else { return (None, dropped) };
-    let title = if is_true(&memory.title) {
-        &memory.title
-    } else {
-        dropped += 1;
-        first
-    };
-    let places: BTreeSet<usize> = kept.iter().flat_map(|statement| cited(statement)).map(|(_, place)| place).collect();
-    let sources: Vec<&SourceMemory> = places.iter().filter_map(|place| stored.get(*place)).collect();
-    let content = kept.iter().map(|statement| one_line(&statement.text)).collect::<Vec<_>>().join("\n");
-    let is_of_session = request.scope == "session";
-    let is_summary = is_of_session && memory.kind == SUMMARY;
-    let replaced: Vec<&SourceMemory> = stored
-        .iter()
-        .zip(&request.sources)
-        .filter(|(_, source)| source.replaceable && memory.replaces.contains(&source.id))
-        .map(|(stored, _)| stored)
-        // A session has one summary, and nothing else takes its place.
-        .filter(|stored| !is_of_session || (stored.key == SUMMARY_KEY) == is_summary)
-        .collect();
-    let digest = &sha256_hex(content.as_bytes())[..16];
-    let own_key = || {
-        if is_of_session {
-            format!("{}:{}:{digest}", policy.name, memory.kind)
+/// What the memories of an answer are checked against.
+struct Review<'a> {
+    request: &'a ConsolidateRequest,
+    /// The memories of the request, in the order of its sources.
+    stored: &'a [SourceMemory],
+    /// The lines of the sources by their identifiers, each with its text and the position of its source.
+    lines: BTreeMap<&'a str, (&'a str, usize)>,
+    policy: &'a PolicyId,
+    model: &'a str,
+}
+
+impl<'a> Review<'a> {
+    fn new(request: &'a ConsolidateRequest, stored: &'a [SourceMemory], policy: &'a PolicyId, model: &'a str) -> Self {
+        let sources = request.sources.iter().enumerate();
+        let lines = sources.flat_map(|(place, source)| {
+            source.lines.iter().map(move |line| (line.id.as_str(), (line.text.as_str(), place)))
+        });
+        Self { request, stored, lines: lines.collect(), policy, model }
+    }
+
+    /// Returns what is valid of a memory, if anything is, and how many of its statements were dropped. The keys in `taken` belong to
+    /// memories that were accepted before.
+    fn accept(&self, memory: &Consolidated, taken: &BTreeSet<String>) -> (Option<NewMemory>, u32) {
+        let kept: Vec<&Statement> = memory.statements.iter().filter(|statement| self.is_true(statement)).collect();
+        let mut dropped = u32::try_from(memory.statements.len() - kept.len()).unwrap_or(u32::MAX);
+        let Some(&first) = kept.first() else { return (None, dropped) };
+        let title = if self.is_true(&memory.title) {
+            &memory.title
         } else {
-            format!("{}{digest}", project_key(policy))
+            dropped += 1;
+            first
+        };
+        let sources = self.sources(&kept);
+        let is_of_session = self.is_of_session();
+        let is_summary = is_of_session && memory.kind == SUMMARY;
+        let replaced = self.replaced(memory, is_summary);
+        let content = kept.iter().map(|statement| one_line(&statement.text)).collect::<Vec<_>>().join("\n");
+        let free = replaced.iter().find(|stored| !taken.contains(&stored.key));
+        let key = match free {
+            _ if is_summary => SUMMARY_KEY.to_owned(),
+            Some(first) if is_of_session => first.key.clone(),
+            _ => self.own_key(memory, &content),
+        };
+        let retracted = replaced.iter().filter(|stored| is_of_session && stored.key != key).map(|stored| stored.key.clone());
+        let supersedes = replaced.iter().filter(|_| !is_of_session).map(|stored| stored.memory.id.clone());
+        let new = NewMemory {
+            retracted: retracted.collect(),
+            supersedes: supersedes.collect(),
+            replaced: replaced.iter().map(|stored| stored.memory.id.clone()).collect(),
+            sources: sources.iter().map(|source| source.memory.id.clone()).collect(),
+            is_summary,
+            draft: self.draft(memory, key, one_line(&title.text), content, &sources),
+        };
+        (Some(new), dropped)
+    }
+
+    fn is_of_session(&self) -> bool {
+        self.request.scope == "session"
+    }
+
+    /// Returns the lines that a statement cites, as far as they exist: each with its text and the position of its source.
+    fn cited(&self, statement: &Statement) -> impl Iterator<Item = (&'a str, usize)> {
+        statement.cites.iter().filter_map(|id| self.lines.get(id.as_str()).copied())
+    }
+
+    fn is_true(&self, statement: &Statement) -> bool {
+        let texts: Vec<&str> = self.cited(statement).map(|(text, _)| text).collect();
+        is_supported(&statement.text, &texts)
+    }
+
+    /// Returns the memories whose lines the statements cite.
+    fn sources(&self, statements: &[&Statement]) -> Vec<&'a SourceMemory> {
+        let places: BTreeSet<usize> =
+            statements.iter().flat_map(|statement| self.cited(statement)).map(|(_, place)| place).collect();
+        places.iter().filter_map(|place| self.stored.get(*place)).collect()
+    }
+
+    /// Returns the memories that a memory may replace, of those that it asks for.
+    fn replaced(&self, memory: &Consolidated, is_summary: bool) -> Vec<&'a SourceMemory> {
+        let asked = self.stored.iter().zip(&self.request.sources);
+        let asked = asked.filter(|(_, source)| source.replaceable && memory.replaces.contains(&source.id));
+        // A session has one summary, and nothing else takes its place.
+        let fits = |stored: &&SourceMemory| !self.is_of_session() || (stored.key == SUMMARY_KEY) == is_summary;
+        asked.map(|(stored, _)| stored).filter(fits).collect()
+    }
+
+    /// Returns the key of a memory that takes nobody's place.
+    fn own_key(&self, memory: &Consolidated, content: &str) -> String {
+        let digest = &sha256_hex(content.as_bytes())[..16];
+        if self.is_of_session() {
+            format!("{}:{}:{digest}", self.policy.name, memory.kind)
+        } else {
+            format!("{}{digest}", project_key(self.policy))
         }
-    };
-    let free = replaced.iter().find(|stored| !taken.contains(&stored.key));
-    let key = match free {
-        _ if is_summary => SUMMARY_KEY.to_owned(),
-        Some(first) if is_of_session => first.key.clone(),
-        _ => own_key(),
-    };
-    let words = |text: &String| text.chars().filter(|c| !c.is_control()).take(MAX_KEYWORD).collect::<String>();
-    let mut attributes = vec![SaidBy::Agent.attribute()];
-    attributes.extend((!model.is_empty()).then(|| ("model".to_owned(), model.to_owned())));
-    let known_file = |file: &&String| sources.iter().any(|source| source.memory.files.contains(*file));
-    let origin = sources.iter().find(|source| source.line_uuid.is_some()).or(sources.first());
-    let draft = Draft {
-        key: Some(key.clone()),
-        kind: memory.kind.clone(),
-        title: one_line(&title.text),
-        content,
-        keywords: memory.keywords.iter().take(MAX_KEYWORDS).map(words).collect(),
-        files: memory.files.iter().filter(known_file).cloned().collect(),
-        importance: memory.importance,
-        origin: Origin {
-            line_uuid: origin.and_then(|source| source.line_uuid.clone()),
-            at: sources.iter().map(|source| source.memory.created).max(),
-        },
-        attributes,
-    };
-    let retracted = replaced.iter().filter(|stored| is_of_session && stored.key != key).map(|stored| stored.key.clone());
-    let supersedes = replaced.iter().filter(|_| !is_of_session).map(|stored| stored.memory.id.clone());
-    let new = NewMemory {
-        retracted: retracted.collect(),
-        supersedes: supersedes.collect(),
-        replaced: replaced.iter().map(|stored| stored.memory.id.clone()).collect(),
-        sources: sources.iter().map(|source| source.memory.id.clone()).collect(),
-        is_summary,
-        draft,
-    };
-    (Some(new), dropped)
+    }
+
+    fn draft(&self, memory: &Consolidated, key: String, title: String, content: String, sources: &[&SourceMemory]) -> Draft {
+        let words = |text: &String| text.chars().filter(|c| !c.is_control()).take(MAX_KEYWORD).collect::<String>();
+        let mut attributes = vec![SaidBy::Agent.attribute()];
+        attributes.extend((!self.model.is_empty()).then(|| ("model".to_owned(), self.model.to_owned())));
+        let known_file = |file: &&String| sources.iter().any(|source| source.memory.files.contains(*file));
+        let origin = sources.iter().find(|source| source.line_uuid.is_some()).or(sources.first());
+        Draft {
+            key: Some(key),
+            kind: memory.kind.clone(),
+            title,
+            content,
+            keywords: memory.keywords.iter().take(MAX_KEYWORDS).map(words).collect(),
+            files: memory.files.iter().filter(known_file).cloned().collect(),
+            importance: memory.importance,
+            origin: Origin {
+                line_uuid: origin.and_then(|source| source.line_uuid.clone()),
+                at: sources.iter().map(|source| source.memory.created).max(),
+            },
+            attributes,
+        }
+    }
 }
 
 /// Cuts redacted texts to their limits. This happens only now, because half a secret is not recognized.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::{Map, Value};
 use throughline_platform::log::{Level, Log};
 use throughline_privacy::secrets::{self, Secrets};
@@ -148,8 +148,8 @@ impl Policies {
     /// Starts a unit of work that must end by `deadline`. Fails if nothing may be remembered, or if the default policy
     /// is not available.
     pub fn work(&self, memories: Option<Rc<dyn MemorySource>>, deadline: Instant) -> Result<Work<'_>> {
-        if let Some(why) = &self.registry.blocked {
-            bail!("nothing is remembered: {why}");
+        if let Some(blocked) = &self.registry.blocked {
+            return Err(blocked.clone().into());
         }
         let (default, origin) = self.sandbox.default_policy(self.compiling.default_until())?;
         if origin != Origin::Cached {

@@ -17,6 +17,7 @@ use crate::instance::{
     Summary, ToolEvent, describe_failure,
 };
 use crate::manifest::Mode;
+use crate::registry::Blocked;
 use crate::stage::Stage;
 
 /// With less time than this a policy is not called, because it would be stopped before it could finish.
@@ -107,8 +108,10 @@ impl Work<'_> {
     fn fail_if_required<T>(&self, index: usize, stage: Stage, error: Option<anyhow::Error>) -> Result<Option<T>> {
         let candidate = &self.policies.registry.candidates[index];
         if candidate.required_by_admin || (candidate.required && stage == Stage::Redactor) {
-            let what = format!("the required policy {} did not answer", candidate.name());
-            return Err(error.map_or_else(|| anyhow::anyhow!("{what}"), |error| error.context(what.clone())));
+            let policy = candidate.name().to_owned();
+            let why = format!("the required policy {policy} did not answer");
+            let blocked = Blocked { policy, why };
+            return Err(error.map_or_else(|| blocked.clone().into(), |error| error.context(blocked.clone())));
         }
         Ok(None)
     }

@@ -133,10 +133,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let mut status = MemoryStatus::of(&runtime, &project, "");
     let mut hint = None;
     if status.on
-        && let Some(why) = runtime.policies(Some(&project.root)).ok().and_then(|it| it.registry().blocked.clone())
+        && let Some(blocked) = runtime.policies(Some(&project.root)).ok().and_then(|it| it.registry().blocked.clone())
     {
         hint = Some("`throughline policy list` says what to do");
-        (status.on, status.why) = (false, Some(why));
+        (status.on, status.why) = (false, Some(blocked.why));
     }
     if status.on {
         let folders = [Some(project.root.clone()), scope::folder(None).ok().filter(|_| arguments.project.is_none())];

@@ -55,10 +55,10 @@ pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder:
         return Vec::new();
     }
     let mut findings = Vec::new();
-    if let Some(why) = &registry.blocked {
+    if let Some(blocked) = &registry.blocked {
         findings.push(Finding::fail(
             "policies",
-            format!("nothing is remembered: {why}"),
+            blocked.to_string(),
             "`throughline policy list` shows the cause and what to do",
         ));
     }

@@ -3,6 +3,7 @@
 mod addressed;
 mod announced;
 mod ban;
+mod language;
 mod not_standing;
 mod quoted;
 mod records;
@@ -12,13 +13,14 @@ use self::addressed::is_addressed;
 pub(super) use self::announced::announces_rule;
 use self::announced::forbids_tool;
 pub(in crate::extract) use self::ban::short_bans;
+use self::language::tells_language;
 pub(super) use self::not_standing::{demands_of_product, is_undecided, remarks_on_text};
 use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once, without_purpose};
 use self::quoted::{is_reported, without_quoted};
 pub(super) use self::quoted::{outside, quotations};
 pub(in crate::extract) use self::records::keeps_record;
 use self::records::{
-    forbids_record, is_naming_rule, is_reasoned_convention, keeps_later_records, tells_language, tells_what_is_committed,
+    forbids_record, is_naming_rule, is_reasoned_convention, keeps_later_records, tells_what_is_committed,
     tells_working_habit,
 };
 use self::ways::{is_lasting_demand, is_reasoned_prohibition, tells_practice, tells_way_of_working};

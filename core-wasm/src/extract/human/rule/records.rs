@@ -1,4 +1,4 @@
-//! Rules about commits, branches and pull requests, and about the language in which something is written.
+//! Rules about commits, branches and pull requests.
 
 use super::addressed::without_rules_file;
 use crate::text::{self, strip_apostrophes};
@@ -50,98 +50,6 @@ pub(super) fn tells_what_is_committed(lower: &str) -> bool {
             let is_kind = before.trim_end().ends_with(['は', '은', '는']);
             is_kind && (after.is_empty() || ORDERS.iter().any(|order| after.starts_with(order)))
         })
-}
-
-/// Returns whether a short sentence in lower case says in which language something is always written. The topic marker speaks of the
-/// kind, the object marker of one text: "コメントは英語で", "커밋 메시지는 한글로", "PR titles in English".
-pub(super) fn tells_language(lower: &str) -> bool {
-    const MAX_CHARS: usize = 48;
-    const LANGUAGES: [&str; 11] =
-        ["英語", "日本語", "韓国語", "中国語", "영어", "한국어", "한글", "일본어", "중국어", "english", "korean"];
-    const ENDS: [&str; 22] = [
-        "で",
-        "に",
-        "でお願い",
-        "でお願いします",
-        "で書いて",
-        "で書いてください",
-        "で書くように",
-        "にして",
-        "にしてください",
-        "로",
-        "로만",
-        "로 써",
-        "로 써줘",
-        "로 쓰자",
-        "로 작성",
-        "로 작성해",
-        "로 작성해줘",
-        "로 해줘",
-        "로 하자",
-        "로 부탁해",
-        "로 작성하도록",
-        "로 작성해주세요",
-    ];
-    const TEXTS: [&str; 8] =
-        ["pr名", "prタイトル", "コミットメッセージ", "ブランチ名", "pr 제목", "커밋 메시지", "커밋 메세지", "브랜치 이름"];
-    // All that may stand before the language in English: a verb would ask for one text.
-    const KINDS: [&str; 20] = [
-        "titles",
-        "messages",
-        "comments",
-        "commits",
-        "prs",
-        "docs",
-        "descriptions",
-        "names",
-        "bodies",
-        "notes",
-        "all",
-        "the",
-        "and",
-        "pr",
-        "commit",
-        "code",
-        "issue",
-        "branch",
-        "pull",
-        "request",
-    ];
-    const TOPICS: [&str; 16] = [
-        "コメント",
-        "メッセージ",
-        "ドキュメント",
-        "タイトル",
-        "説明",
-        "本文",
-        "名前",
-        "コミット",
-        "주석",
-        "문서",
-        "제목",
-        "설명",
-        "본문",
-        "이름",
-        "커밋",
-        "pr",
-    ];
-    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
-    if said.chars().count() > MAX_CHARS || text::contains_any_words(&format!(" {said}"), ONCE) {
-        return false;
-    }
-    LANGUAGES.iter().any(|language| {
-        let Some((before, after)) = said.rsplit_once(language) else { return false };
-        if language.is_ascii() {
-            let Some(before) = before.strip_suffix(" in ") else { return false };
-            let is_kind = before.split_whitespace().all(|word| KINDS.contains(&word));
-            return is_kind && matches!(after.trim(), "" | "please");
-        }
-        let before = before.trim_end();
-        let topic = ["は", "は、", "은", "는"].iter().find_map(|marker| before.strip_suffix(marker));
-        let is_topic = topic.is_some_and(|topic| TEXTS.iter().chain(&TOPICS).any(|kind| topic.ends_with(kind)));
-        let is_kind = is_topic || TEXTS.iter().any(|kind| before.ends_with(kind));
-        is_kind && ENDS.contains(&after)
-    })
 }
 
 /// Returns whether a short Korean or Japanese sentence in lower case says how branches, work trees, commits or pull requests are always

@@ -17,8 +17,10 @@ use throughline_notes::NotesError;
 use throughline_notes::check::{self, LinkResolver, NoteFault};
 use throughline_notes::links::{Link, NameIndex};
 use throughline_notes::markdown::{self, FileContext};
+use throughline_notes::registry::Registry;
 use throughline_notes::schema::{self, FieldFaults, FieldValidator, FrontMatter, Question};
 use throughline_sandbox::compile::{self, Job, JobError};
+use throughline_store::StoredNote;
 
 /// Check the fields, schemas, tags and links of notes
 ///
@@ -51,44 +53,21 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
     let schemas = schema::read(Some(&context.folder))?;
     let notes = store.notes_of(&context.project.id, &context.registry)?;
-    let mut files: Vec<(String, Result<String, Invalid>)> = Vec::new();
+    let mut files: Vec<Named> = Vec::new();
     for path in &arguments.paths {
         read(path, &mut files)?;
     }
     if arguments.paths.is_empty() && context.folder.is_dir() {
         read(&context.folder, &mut files)?;
     }
-    // Links can also lead to files that are not stored yet.
-    let names: Vec<(String, String)> = files
-        .iter()
-        .filter_map(|(path, text)| {
-            let note = markdown::parse(text.as_ref().ok()?, FileContext::from_path(path, 0), &context.registry).ok()?;
-            Some((FileContext::from_path(path, 0).stem.to_owned(), note.note_type))
-        })
-        .collect();
-    let mut targets = NameIndex::default();
-    let mut types: Vec<&str> = Vec::new();
-    for it in &notes {
-        targets.add(&it.stem, &[&it.note.uid, &it.memory]);
-        types.push(&it.note.note_type);
-    }
-    let stored: HashSet<&str> = notes.iter().map(|it| it.stem.as_str()).collect();
-    for (stem, note_type) in names.iter().filter(|(stem, _)| !stored.contains(stem.as_str())) {
-        targets.add(stem, &[]);
-        types.push(note_type);
-    }
-    let resolve = |link: &Link| targets.resolve(&link.target).into_iter().map(|at| types[at].to_owned()).collect();
+    let named = named_notes(&files, &context.registry);
+    let targets = LinkTargets::of(&notes, &named);
     let checked = files.len();
-    let in_files: HashSet<&str> = names.iter().map(|(stem, _)| stem.as_str()).collect();
-    let mut stored_only = 0;
     if arguments.paths.is_empty() {
-        // Notes that policies made are skipped: they have no author who could correct them.
-        for it in notes.iter().filter(|it| it.is_named && !in_files.contains(it.stem.as_str())) {
-            stored_only += 1;
-            files.push((format!("note {}", it.memory), Ok(markdown::format_note(&it.note, &context.registry))));
-        }
+        files.extend(stored_only(&notes, &named, &context.registry));
     }
     let check = |validate: &FieldValidator<'_>| -> Vec<CheckedFault> {
+        let resolve = |link: &Link| targets.types_of(link);
         files.iter().flat_map(|(place, text)| faults(place, text, &context, validate, &resolve)).collect()
     };
     // The first time to learn what is to be validated, so that it is asked for at once.
@@ -99,29 +78,82 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     });
     let answers = RefCell::new(validated(schemas, asked.into_inner())?.into_iter());
     let found = check(&|_, _| answers.borrow_mut().next().unwrap_or_default());
-    let errors = found.iter().filter(|found| !found.fault.is_warning).count();
-    let status = if errors == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let is_sound = found.iter().all(|found| found.fault.is_warning);
+    let status = if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if arguments.json {
         output::json(&found)?;
         return Ok(status);
     }
+    print(&found, checked, files.len() - checked)?;
+    runtime.finish();
+    Ok(status)
+}
+
+/// A file or a stored note: where it is, and its text, or why the text cannot be read.
+type Named = (String, Result<String, Invalid>);
+
+/// Returns the name and the type of each file that is a note.
+fn named_notes(files: &[Named], registry: &Registry) -> Vec<(String, String)> {
+    let named = files.iter().filter_map(|(path, text)| {
+        let around = FileContext::from_path(path, 0);
+        let note = markdown::parse(text.as_ref().ok()?, around, registry).ok()?;
+        Some((around.stem.to_owned(), note.note_type))
+    });
+    named.collect()
+}
+
+/// What links can lead to: stored notes, and files that are not stored yet.
+struct LinkTargets<'a> {
+    names: NameIndex<'a>,
+    /// The type of each note of the index.
+    types: Vec<&'a str>,
+}
+
+impl<'a> LinkTargets<'a> {
+    fn of(notes: &'a [StoredNote], named: &'a [(String, String)]) -> Self {
+        let mut targets = Self { names: NameIndex::default(), types: Vec::new() };
+        for it in notes {
+            targets.names.add(&it.stem, &[&it.note.uid, &it.memory]);
+            targets.types.push(&it.note.note_type);
+        }
+        let stored: HashSet<&str> = notes.iter().map(|it| it.stem.as_str()).collect();
+        for (stem, note_type) in named.iter().filter(|(stem, _)| !stored.contains(stem.as_str())) {
+            targets.names.add(stem, &[]);
+            targets.types.push(note_type);
+        }
+        targets
+    }
+
+    fn types_of(&self, link: &Link) -> Vec<String> {
+        self.names.resolve(&link.target).into_iter().map(|at| self.types[at].to_owned()).collect()
+    }
+}
+
+/// Returns the stored notes that are in none of the files. Notes that policies made are skipped: they have no author who could correct them.
+fn stored_only(notes: &[StoredNote], named: &[(String, String)], registry: &Registry) -> Vec<Named> {
+    let in_files: HashSet<&str> = named.iter().map(|(stem, _)| stem.as_str()).collect();
+    let only = notes.iter().filter(|it| it.is_named && !in_files.contains(it.stem.as_str()));
+    only.map(|it| (format!("note {}", it.memory), Ok(markdown::format_note(&it.note, registry)))).collect()
+}
+
+/// Prints what was found in that many files and in that many notes that are only stored.
+fn print(found: &[CheckedFault], files: usize, notes: usize) -> Result<(), CommandError> {
     let mut out = output::stdout();
-    for CheckedFault { place, fault } in &found {
+    for CheckedFault { place, fault } in found {
         let line = if fault.line == 0 { String::new() } else { format!("{}:", fault.line) };
         let level = if fault.is_warning { "warning" } else { "error" };
         writeln!(out, "{}:{line} {level}: {}", output::clean_line(place), output::clean_line(&fault.why))?;
     }
+    let warnings = found.iter().filter(|found| found.fault.is_warning).count();
     writeln!(
         out,
         "checked {} and {}: {}, {}",
-        output::counted(checked as u64, "file", "files"),
-        output::counted(stored_only, "stored note", "stored notes"),
-        output::counted(errors as u64, "error", "errors"),
-        output::counted((found.len() - errors) as u64, "warning", "warnings"),
+        output::counted(files as u64, "file", "files"),
+        output::counted(notes as u64, "stored note", "stored notes"),
+        output::counted((found.len() - warnings) as u64, "error", "errors"),
+        output::counted(warnings as u64, "warning", "warnings"),
     )?;
-    out.flush()?;
-    runtime.finish();
-    Ok(status)
+    Ok(out.flush()?)
 }
 
 fn faults(
@@ -152,7 +184,7 @@ fn validated(schemas: BTreeMap<String, Value>, notes: Vec<FrontMatter>) -> Resul
 }
 
 /// Reads a file, or all notes of a folder.
-fn read(path: &Path, into: &mut Vec<(String, Result<String, Invalid>)>) -> Result<(), CommandError> {
+fn read(path: &Path, into: &mut Vec<Named>) -> Result<(), CommandError> {
     let wrong = |error: std::io::Error| CommandError::new(format!("{}: {error}", path.display()));
     let (folder, only) = if path.is_dir() {
         (path, None)

@@ -84,7 +84,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
     let policies = runtime.policies(Some(&root))?;
     let registry = policies.registry();
     let listed = Listed {
-        blocked: registry.blocked.as_deref(),
+        blocked: registry.blocked.as_ref().map(|blocked| blocked.why.as_str()),
         stages: Stage::ALL.into_iter().map(|stage| stage_policies(runtime, &policies, stage)).collect(),
         policies: (0..registry.candidates.len()).map(|index| entry(runtime, &policies, index)).collect(),
         broken: &registry.broken,
