@@ -1,7 +1,7 @@
 //! Texts that were looked at before, with what was found out about them.
 
-/// The last texts of up to `MAX_BYTES` bytes with a value that is computed of each. There are `COUNT` places, and the hash of a text gives its
-/// own, so a new text takes the place of an older one.
+/// The last texts of up to `MAX_BYTES` bytes with a value that is computed of each. There are `COUNT` places, and the hash of a text gives
+/// its own, so a new text takes the place of an older one.
 ///
 /// The statements of a session are compared with each other and searched for one list of signs after another. So most texts come again.
 pub(super) struct Known<V, const COUNT: usize, const MAX_BYTES: usize>(Vec<(String, V)>);
