@@ -17,6 +17,9 @@ use std::process::Command;
 /// Leaves out the tables for unwinding the stack. `INSERT` keeps the linker's own layout for everything else.
 const WITHOUT_UNWINDING: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.eh_frame.*) *(.gcc_except_table) *(.gcc_except_table.*) } } INSERT AFTER .comment;";
 
+/// The flag that packages are built with (RELEASING.md), which every linker takes.
+const BOUND_AT_START: &str = "link-arg=-Wl,-z,now";
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=THROUGHLINE_VERSION={}", version());
@@ -60,8 +63,9 @@ fn git(arguments: &[&str]) -> Option<String> {
 /// Returns whether rustc links with its own lld, or `None` if that cannot be found out.
 fn uses_own_lld() -> Option<bool> {
     // With a linker or flags of somebody's choice, anything is possible.
+    let is_plain = |flag: &str| flag == BOUND_AT_START || !flag.contains("link");
     let is_default = env::var_os("RUSTC_LINKER").is_none()
-        && env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| !flags.contains("link"));
+        && env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| flags.split('\u{1f}').all(is_plain));
     let sysroot = Command::new(env::var_os("RUSTC")?).args(["--print", "sysroot"]).output().ok()?.stdout;
     let rustlib = PathBuf::from(String::from_utf8(sysroot).ok()?.trim()).join("lib/rustlib");
     let lld = rustlib.join(env::var("HOST").ok()?).join("bin/gcc-ld/ld.lld");

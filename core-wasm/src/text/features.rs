@@ -1,7 +1,10 @@
 //! The features by which two texts are compared, and their hashes.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
+
+use super::known::Known;
 
 /// Computes a 32-bit FNV-1a hash. It identifies things within one session and gives no security.
 pub(crate) fn hash(text: &str) -> u32 {
@@ -69,9 +72,17 @@ fn is_stop_word(word: &str, hash: u32) -> bool {
     known.is_some_and(|at| word.eq_ignore_ascii_case(STOP_WORDS[at]))
 }
 
+thread_local! {
+    static KNOWN: RefCell<Known<Features, 1024, 512>> = const { RefCell::new(Known::new()) };
+}
+
 /// Returns the features by which texts are compared: words in lower case, and pairs of characters for scripts without
-/// spaces.
+/// spaces. The last texts are known: to copy a set takes a tenth of the time that finding the words does.
 pub(crate) fn features(text: &str) -> Features {
+    KNOWN.with_borrow_mut(|known| known.get(text, features_of))
+}
+
+fn features_of(text: &str) -> Features {
     /// Every how many bytes a text has a feature, so that the set is seldom made larger.
     const BYTES_PER_FEATURE: usize = 8;
     let mut set = Features::with_capacity_and_hasher(text.len() / BYTES_PER_FEATURE, BuildHasherDefault::default());

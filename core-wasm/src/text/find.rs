@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use super::known::Known;
+
 /// How common each byte is in texts: the rank of a letter in English. The bytes that begin a character of another script are the
 /// most common ones in it.
 const COMMONNESS: [u8; 256] = {
@@ -75,7 +77,7 @@ impl<'a> Searched<'a> {
     /// Prepares a text for a search for so many patterns.
     pub(crate) fn for_patterns(text: &'a str, count: usize) -> Self {
         let is_worthwhile = count >= Self::MANY || text.len() < count * Self::BYTES_PER_PATTERN;
-        Self { text, pairs: is_worthwhile.then(|| Pairs::recent(text)) }
+        Self { text, pairs: is_worthwhile.then(|| Pairs::known(text)) }
     }
 
     pub(crate) fn contains(&self, part: &str) -> bool {
@@ -87,29 +89,13 @@ impl<'a> Searched<'a> {
     }
 }
 
-/// The texts in which patterns were searched for last, with their pairs. A sentence is searched for one list of signs after another.
-struct Recent {
-    texts: [(String, Pairs); Self::COUNT],
-    /// The place of the oldest.
-    oldest: usize,
-}
-
-impl Recent {
-    /// How many are kept: a sentence, the heading above it, and what they are compared with.
-    const COUNT: usize = 4;
-    /// The longest text that is worth a copy, in bytes.
-    const MAX_BYTES: usize = 4096;
-}
-
 thread_local! {
-    static RECENT: RefCell<Recent> = const {
-        RefCell::new(Recent { texts: [const { (String::new(), Pairs([0; Pairs::BITS / 64])) }; Recent::COUNT], oldest: 0 })
-    };
+    static KNOWN: RefCell<Known<Pairs, 256, 4096>> = const { RefCell::new(Known::new()) };
 }
 
 /// Which pairs of neighbouring bytes a text has, to tell at once of most patterns that they are not in it. Two pairs may share a
 /// bit, so a pattern that may be in the text has to be searched for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Pairs([u64; Self::BITS / 64]);
 
 impl Pairs {
@@ -125,23 +111,9 @@ impl Pairs {
         Self(bits)
     }
 
-    /// Returns the pairs of a text, which are mostly known: to compare two texts takes less time than to go over one byte by byte.
-    fn recent(text: &str) -> Self {
-        if text.len() > Recent::MAX_BYTES {
-            return Self::of(text);
-        }
-        RECENT.with_borrow_mut(|recent| {
-            if let Some((_, pairs)) = recent.texts.iter().find(|(known, _)| known == text) {
-                return *pairs;
-            }
-            let (known, pairs) = &mut recent.texts[recent.oldest];
-            known.clear();
-            known.push_str(text);
-            *pairs = Self::of(text);
-            let pairs = *pairs;
-            recent.oldest = (recent.oldest + 1) % Recent::COUNT;
-            pairs
-        })
+    /// Returns the pairs of a text, which are mostly known: to hash and compare texts takes less time than to find the pairs.
+    fn known(text: &str) -> Self {
+        KNOWN.with_borrow_mut(|known| known.get(text, Self::of))
     }
 
     fn may_have(&self, part: &str) -> bool {

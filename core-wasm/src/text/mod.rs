@@ -4,6 +4,7 @@ mod case;
 mod cut;
 mod features;
 mod find;
+mod known;
 mod language;
 mod line;
 mod markdown;

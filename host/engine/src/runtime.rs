@@ -257,6 +257,11 @@ impl Runtime {
         Self { compiling, include_untrusted: false, before_opening, ..self }
     }
 
+    /// Lets this runtime compile what `compiling` says, from now on.
+    pub fn allow(&mut self, compiling: Compiling) {
+        self.compiling = compiling;
+    }
+
     /// Makes this the runtime of a command, whose user waits for an upgrade of the database.
     #[must_use]
     pub fn for_command(self, before_opening: BeforeOpening) -> Self {

@@ -78,23 +78,19 @@ use throughline_sandbox::compile::CompilerError;
 use throughline_sandbox::registry::Blocked;
 use throughline_store::{self as store, Store, StoreError};
 
-/// Prepares the runtime for a hook.
+/// Prepares the runtime of a hook. Until the event is known, only the log needs a policy, and nobody may wait for that until the
+/// default policy is compiled.
 #[must_use]
-pub fn prepare(runtime: Runtime, moment: &Moment, deadline: Instant) -> Runtime {
-    // Only the start of a session needs the default policy at once: without it the agent would get no context. All
-    // other compiling is left to a background process.
-    let compiling = match moment {
-        Moment::Start { .. } => Compiling::Default(deadline),
-        _ => Compiling::Never,
-    };
-    runtime.for_hook(compiling, defer_upgrade)
+pub fn prepare(runtime: Runtime) -> Runtime {
+    runtime.for_hook(Compiling::Never, defer_upgrade)
 }
 
-/// Prepares the runtime of a hook whose event is not known yet. If it never is, only the log needs a policy, and nobody
-/// may wait for that until the default policy is compiled.
-#[must_use]
-pub fn prepare_without_event(runtime: Runtime) -> Runtime {
-    runtime.for_hook(Compiling::Never, defer_upgrade)
+/// Lets the hook compile what its event needs. Only the start of a session needs the default policy at once: without it the
+/// agent would get no context. All other compiling is left to a background process.
+pub fn allow_compiling(runtime: &mut Runtime, moment: &Moment, deadline: Instant) {
+    if matches!(moment, Moment::Start { .. }) {
+        runtime.allow(Compiling::Default(deadline));
+    }
 }
 
 /// Prepares the runtime of a detached process that handles an event again, which waits until the default policy is compiled.
@@ -128,7 +124,7 @@ pub enum Notice {
     Off(&'static str),
 }
 
-/// Handles the event. [`prepare`] comes first.
+/// Handles the event. [`prepare`] and [`allow_compiling`] come first.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
     let event = &refusal::resolve_folder(runtime, event);
     let is_start = matches!(event.moment, Moment::Start { .. });

@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         return ExitCode::SUCCESS;
     }
-    let Some(runtime) = start(paths, arguments, plugin_event.is_some()) else { return ExitCode::SUCCESS };
+    let Some(mut runtime) = start(paths, arguments, plugin_event.is_some()) else { return ExitCode::SUCCESS };
     let Some((event, input)) = read_event(&runtime, arguments) else {
         runtime.finish();
         return ExitCode::SUCCESS;
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment)).min(agent_timeout(&event));
     let deadline = started + budget;
     let _ = limit.set(Instant::now() + budget + GRACE);
-    let runtime = hooks::prepare(runtime, &event.moment, deadline);
+    hooks::allow_compiling(&mut runtime, &event.moment, deadline);
     let outcome = hooks::run(&runtime, &event, deadline);
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let told = outcome.answer.as_ref().map_or(0, |answer| answer.chars().count());
@@ -83,10 +83,10 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
 /// Reads the configuration. Returns nothing if nothing may be remembered, and says so if a session starts.
 fn start(paths: Paths, arguments: &[OsString], is_plugin: bool) -> Option<Runtime> {
     let mut runtime = match Runtime::new(paths.clone()) {
-        Ok(runtime) => hooks::prepare_without_event(runtime),
+        Ok(runtime) => hooks::prepare(runtime),
         Err(error) => {
             let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
-            let runtime = hooks::prepare_without_event(runtime);
+            let runtime = hooks::prepare(runtime);
             runtime.log.record(
                 Level::Error,
                 "the configuration cannot be used; nothing is remembered until it is corrected",
