@@ -11,11 +11,14 @@ use super::similarity::Space;
 /// to each other.
 pub(super) const MIN_NEAREST: f32 = 0.05;
 
-/// The least likeness in meaning of two statements that may be about the same subject, if one is the most alike to the other.
+/// The least likeness in meaning of two statements that may be about the same subject, if one is the most alike to the other. In pairs
+/// that were held out of learning, with equally many pairs of two chains of one subject (20), 80 of 308 changes are linked and 273
+/// possible with it, and 68 of 311 linked and 270 possible without it. With .3, 271 are possible, and with .4, 269.
 pub(super) const MIN_ALIKE: f32 = 0.2;
 
 /// How many of the statements that are nearest by their words are compared by meaning. In a large project most statements share a
-/// word or two, and to compare all would take too long.
+/// word or two, and to compare all would take too long. In pairs that were held out of learning, 273 of 308 changes are possible with
+/// this bound, 268 with 30, and 272 without a bound.
 pub(super) const MAX_LIKENED: usize = 100;
 
 /// How many statements must be compared for meaning to say something. Among fewer, one is always the most alike, whatever it is about.
