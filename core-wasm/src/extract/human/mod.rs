@@ -29,15 +29,15 @@ mod withdrawal;
 mod wrapped;
 
 pub(super) use choice::{
-    declares_choice, has_pointer, needs_context, points_back, rule_needs_context, settled_in_passing, stands_alone,
-    steering, stops_what_was_proposed, takes_option,
+    has_pointer, needs_context, points_back, rule_needs_context, settled_in_passing, stands_alone, steering,
+    stops_what_was_proposed, takes_option,
 };
 pub(super) use chosen_name::{chosen_name, wants_none};
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, only_records, picks_of, said_merged,
     speaks_of_all, speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
-pub(super) use correction::{corrects, holds_back, is_correction, outlasts_change};
+pub(super) use correction::{corrects, holds_back, outlasts_change};
 pub(super) use directives::{directives, typed};
 pub(super) use dismissal::{dismissed_idea, dismisses};
 pub(super) use dispute::{denies_success, disputes, doubts, objects, refutes, replaces, without_hesitation};
@@ -51,7 +51,7 @@ pub(super) use request::{
     asks_ability, asks_cause, is_demand, is_order, is_slash_command, only_asks, request_summary, sets_value,
     speaks_of_own_commit, speaks_of_pushed_work, task,
 };
-pub(super) use rule::{is_rule, keeps_record, short_bans};
+pub(super) use rule::{is_rule, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use undecided::{only_wants_to_see, wonders};
 pub(crate) use whole_request::ordered_in;

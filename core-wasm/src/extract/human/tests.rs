@@ -1,6 +1,7 @@
 //! Tests of how prompts are interpreted.
 
 use super::consent::{is_bare_consent, is_chore};
+use super::correction::is_correction;
 use super::*;
 use crate::extract::labels::labels;
 use crate::extract::prose;
@@ -67,23 +68,6 @@ fn a_later_request_says_by_itself_what_it_asks_for() {
         "is there any further work for this PR?",
     ] {
         assert!(!stands_alone(said), "{said}");
-    }
-}
-
-#[test]
-fn choices_in_passing() {
-    for said in [
-        "We also use the cart for gift cards, so the total must not be cached.",
-        "Please leave out the old invoices.",
-        "i'd rather have one table for both",
-        "쿠폰은 빼고 배송비만 계산해줘",
-        "列は三つではなく二つにしてください",
-        "这里不需要缓存。",
-    ] {
-        assert!(declares_choice(said), "{said}");
-    }
-    for said in ["Show me the orders of the last week.", "Should we leave out the old ones?", "주문 목록을 보여줘"] {
-        assert!(!declares_choice(said), "{said}");
     }
 }
 

@@ -39,13 +39,6 @@ pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String
     picked.iter().map(|item| text::quoted(&text::clip(item, MAX_ITEM_CHARS))).collect()
 }
 
-/// Returns the names of the items behind a prompt that picks them, in lower case.
-pub(in crate::extract) fn picks_behind(asked: &str) -> Vec<String> {
-    let names = asked.strip_suffix("\")").and_then(|asked| asked.rsplit_once(" (\"")).map(|(_, names)| names);
-    let bare = |name: &str| name.trim().to_lowercase();
-    names.into_iter().flat_map(|names| names.split("\"; \"")).map(bare).filter(|name| !name.is_empty()).collect()
-}
-
 /// Returns whether the headings of an answer call its items issues, and none of it is the number of an issue elsewhere.
 fn speaks_of_issues(answer: &str) -> bool {
     let is_heading = |line: &&str| line.starts_with(['#', '*']) && text::contains_any_words(&line.to_lowercase(), &KINDS);
@@ -157,11 +150,6 @@ mod tests {
         ] {
             assert_eq!(picked_items(said, answer), ["\"Date of the slip\"", "\"Total\""], "{said}");
         }
-        assert_eq!(
-            picks_behind("do 1,3 (\"Date of the slip\"; \"Total of what was…\")"),
-            ["date of the slip", "total of what was…"]
-        );
-        assert!(picks_behind("do it (as \"agreed\") now").is_empty());
         for other in ["add 2 columns and 3 rows", "what are 1 and 3?", "1 and 4", "fix all 3", "1. a date\n3. the sum"] {
             assert!(picked_items(other, answer).is_empty(), "{other}");
         }

@@ -27,7 +27,7 @@ use barred::{
 use beside::said_beside;
 use by_name::taken_by_name;
 use chosen::{choose, closed};
-pub(super) use items::{names_item, picked_items, picks_behind};
+pub(super) use items::{names_item, picked_items};
 use listed::{ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options};
 use naming::{MAX_QUESTION_TAIL, calls_option, names_letter, names_number, names_one_of_two, picks_letter, refers_to};
 use numbered::{MAX_REPLY_CHARS, answers_several, asks_each, is_one_offer, replies};

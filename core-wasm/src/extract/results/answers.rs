@@ -1,6 +1,6 @@
 //! Tells the answers that hold whole, and leaves out what says least where there is no room.
 
-use super::barred::{MIN_CAUSE, is_barred_anywhere, points_back, speaks_for_it};
+use super::barred::{MIN_CAUSE, is_barred};
 use super::choice::{MIN_ANSWER_CHARS, with_bonuses};
 use super::turn_result::{TurnResult, is_lead};
 use super::{Place, Results};
@@ -25,10 +25,6 @@ const MIN_SCORE: f32 = -2.2;
 /// spaces, in characters.
 const MIN_OPENING_WORDS: usize = 3;
 const MIN_WIDE_OPENING_CHARS: usize = 12;
-/// The maximum number of words of an exclamation that says nothing unless it names something.
-const MAX_EXCLAIMED_WORDS: usize = 5;
-/// The number of words from which a sentence to the user says something of the work.
-const MIN_TELLING_WORDS: usize = 6;
 /// The length from which what the agent says to a report of the client sums up the work, in characters.
 const MIN_CLOSING_CHARS: usize = 400;
 
@@ -163,10 +159,8 @@ impl Results {
             let is_told = !overtaken.contains(&(at, number))
                 && (self.is_part_of_answer(at, number) || (statement.form == Form::Heading && turn.is_verdict(number)))
                 && !opens_empty(turn, number)
-                && !only_exclaims(statement)
                 // What passed in the end is told beside the outcome.
-                && (at + 1 == self.turns.len() || prose::checked(&statement.text).is_none())
-                && (!points_back(statement, turn) || self.is_understood(at, number, &blocks));
+                && (at + 1 == self.turns.len() || prose::checked(&statement.text).is_none());
             if !is_told {
                 continue;
             }
@@ -175,7 +169,7 @@ impl Results {
             if let Some(block) = blocks.last_mut().filter(|_| is_same) {
                 block.numbers.push(number);
             } else {
-                let leans = last.is_some_and(|last| leans_on(statement, last, turn));
+                let leans = last.is_some_and(|last| leans_on(statement, last));
                 blocks.push(Block { numbers: vec![number], leans });
             }
         }
@@ -200,29 +194,11 @@ impl Results {
     fn is_part_of_answer(&self, at: usize, number: usize) -> bool {
         let turn = &self.turns[at];
         let statement = &turn.statements[number];
-        let lower = text::lower(&statement.text);
-        let is_last = statement.place + 1 >= statement.count;
         statement.voice == Voice::Answer
             && statement.form != Form::Heading
-            && !prose::is_filler(&statement.text)
-            // That there is nothing more is what a review found.
-            && (!prose::is_narration(&statement.text) || text::starts_with_words(&lower, "nothing"))
-            // What the agent was about to do when the session ended is where it stands.
-            && ((at + 1 == self.turns.len() && is_last) || !signs::is_intent(&lower))
-            && !signs::is_offer(&lower)
-            && (!signs::addresses_reader(&lower) || says_much(&statement.text))
             && !turn.is_offered(number)
-            && !turn.only_commits_beside(statement)
-            && (self.is_end(at) && !is_barred_at_end(statement, turn, &lower)
-                || !self.is_mended_after(&statement.text, turn.number)
-                    && !self.is_fixed_after(&statement.text, turn.number)
-                    && !is_barred_anywhere(statement, turn, self.turns.len() - 1 - at, 1.0))
-    }
-
-    /// Returns whether a turn is the last one and ended by itself: nothing that its answer says can be overtaken.
-    fn is_end(&self, at: usize) -> bool {
-        let turn = &self.turns[at];
-        at + 1 == self.turns.len() && !turn.is_refused && !turn.is_unfinished
+            && !self.is_mended_after(&statement.text, turn.number)
+            && !is_barred(statement, turn, self.turns.len() - 1 - at, 1.0)
     }
 
     /// Returns the places of those of a turn's statements that fit into so many characters, in their order.
@@ -278,8 +254,8 @@ impl Results {
             (&one.heading, one.count) == (&other.heading, other.count)
         };
         let later_turns = self.turns.len() - 1 - at;
-        let is_barred = |&number: &usize| is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0);
-        let results = (0..=last).filter(stands_there).filter(is_result).filter(|number| !is_barred(number));
+        let is_told = |&number: &usize| !is_barred(&turn.statements[number], turn, later_turns, 1.0);
+        let results = (0..=last).filter(stands_there).filter(is_result).filter(is_told);
         self.fitting(at, results.filter(|&number| !chosen.contains(&(at, number))), MAX_BRIEF_CHARS)
     }
 
@@ -299,28 +275,12 @@ impl Results {
                 && statement.text.chars().count() >= MIN_ANSWER_CHARS
                 && !is_lead(&statement.text)
                 && tells_what_was_done(&statement.text.to_lowercase())
-                && !is_barred_anywhere(statement, turn, later_turns, 1.0)
+                && !is_barred(statement, turn, later_turns, 1.0)
         };
         let best = self.judged().iter().filter(|((of, number), ..)| *of == at && tells(*number));
         let best = best.max_by(|one, other| one.2.total_cmp(&other.2)).map(|(place, ..)| *place);
         best.filter(|place| !chosen.contains(place))
     }
-
-    /// Returns whether what stands before a statement is told, or sums up what the answer is about.
-    fn is_understood(&self, at: usize, number: usize, blocks: &[Block]) -> bool {
-        match self.before(at, number) {
-            Some(before) => blocks.iter().any(|block| block.numbers.contains(&before)),
-            None => signs::leans_on_sentence_before(&self.turns[at].statements[number].text.to_lowercase()),
-        }
-    }
-}
-
-/// Returns whether a statement of the last answer is not told: a question, a guess, or praise of what it speaks of.
-fn is_barred_at_end(statement: &Statement, turn: &TurnResult, lower: &str) -> bool {
-    statement::is_question(&statement.text)
-        || signs::is_guess(lower)
-        || signs::is_praise(lower)
-        || (speaks_for_it(statement) && !standing::asks_for_comparison(&turn.asked))
 }
 
 /// Returns the places of the longest text with which a turn ended. A recap of the client is another one.
@@ -357,15 +317,6 @@ fn opens_empty(turn: &TurnResult, number: usize) -> bool {
         && !standing::is_short_answer(&it.text.to_lowercase())
 }
 
-/// Returns whether a sentence is a short exclamation that names nothing: "Found the bug!", "Both work perfectly!"
-pub(super) fn only_exclaims(statement: &Statement) -> bool {
-    statement.form == Form::Sentence
-        && statement.text.ends_with('!')
-        && statement.text.split_whitespace().count() <= MAX_EXCLAIMED_WORDS
-        && statement::names(&statement.text).is_empty()
-        && !standing::says_mended(&statement.text.to_lowercase())
-}
-
 /// Returns whether two statements that are told one after the other are of the same paragraph, list or table.
 pub(super) fn is_of_same_block(last: &Statement, next: &Statement) -> bool {
     match next.form {
@@ -375,24 +326,19 @@ pub(super) fn is_of_same_block(last: &Statement, next: &Statement) -> bool {
 }
 
 /// Returns whether a statement is not understood without the one that is told before it.
-fn leans_on(statement: &Statement, last: &Statement, turn: &TurnResult) -> bool {
+fn leans_on(statement: &Statement, last: &Statement) -> bool {
     let lower = text::lower(&statement.text);
     let is_listed = matches!(statement.form, Form::Item | Form::Row);
     (is_listed && is_lead(&last.text))
         || signs::leans_on_sentence_before(&lower)
         || signs::begins_with_pronoun(&lower, is_listed)
-        || points_back(statement, turn)
+        || prose::is_pointer(&lower)
 }
 
 /// Returns whether a text in lower case, said before a change, tells what it is for: how it is mended, or a cause. A problem alone reads as
 /// if it were still there.
 fn tells_what_was_done(lower: &str) -> bool {
     standing::says_mended(lower) || (prose::signs(lower).0 >= MIN_CAUSE && !signs::is_problem(lower))
-}
-
-/// Returns whether a sentence to the user says more than "your call".
-pub(super) fn says_much(said: &str) -> bool {
-    !statement::names(said).is_empty() || text::features(said).len() >= MIN_TELLING_WORDS
 }
 
 #[cfg(test)]
@@ -461,13 +407,6 @@ mod tests {
             "Two parts of the till do the same:\n- `open_till()`\n- `close_till()`\n\nThe lamp of the drawer is never lit.";
         let named = "Added `open_till()` and `close_till()` to the till of the night shop.";
         assert_eq!(told(vec![turn(named), turn(found)], &[(0, 0)]).len(), 5);
-    }
-
-    #[test]
-    fn a_short_exclamation_says_nothing() {
-        let answer =
-            "The till rounds each total to cents. The drawer of the night till opens with its key.\n\nBoth work well!";
-        assert_eq!(told(vec![turn(answer)], &[]).len(), 2);
     }
 
     #[test]

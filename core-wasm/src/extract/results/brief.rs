@@ -1,6 +1,6 @@
 //! Brief answers for turns of which nothing else is told, because whoever reads a request wants to know what came of it.
 
-use super::barred::{is_barred_anywhere, points_back};
+use super::barred::is_barred;
 use super::choice::MIN_ANSWER_CHARS;
 use super::turn_result::is_lead;
 use super::{Place, Results};
@@ -16,8 +16,6 @@ use crate::text;
 const MIN_BRIEF_SCORE: f32 = -2.2;
 /// The minimum score of a second sentence.
 const MIN_SECOND_SCORE: f32 = -1.5;
-/// The minimum score of the first sentence of a turn with work, if something that the user said in it is told.
-const MIN_WORK_SCORE: f32 = 1.0;
 /// How many statements from the beginning of an answer its first sentence may stand.
 const MAX_PLACE: usize = 3;
 /// The number of words from which a short sentence says something, and the width of one in a script without spaces.
@@ -26,16 +24,14 @@ const MIN_WIDTH: usize = 16;
 
 impl Results {
     /// Adds a brief answer to each turn of which nothing is told: the first sentence of the agent's answer, and the best other one.
-    /// `overtaken` has the statements that did not hold, and `dropped` the turns. Neither is told.
-    pub(super) fn with_brief_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place], dropped: &[usize]) -> Vec<Place> {
+    /// `overtaken` has the statements that did not hold, which are not told.
+    pub(super) fn with_brief_answers(&self, mut chosen: Vec<Place>, overtaken: &[Place]) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
-            // What the user said is told as the request.
-            let is_told = chosen.iter().any(|&(of, number)| of == at && turn.statements[number].voice != Voice::Human);
+            let is_told = chosen.iter().any(|&(of, _)| of == at);
             // What is said to praise is a summary of what is told elsewhere.
             let is_asked = turn.has_work() || !requests::only_praises(&turn.asked);
-            if !is_told && is_asked && !dropped.contains(&at) && !turn.is_withdrawn() && !turn.is_chore {
-                let is_human_told = chosen.iter().any(|(of, _)| *of == at);
-                let brief = self.brief_answer(at, overtaken, is_human_told);
+            if !is_told && is_asked && !turn.is_withdrawn() && !turn.is_chore {
+                let brief = self.brief_answer(at, overtaken);
                 chosen.extend(if brief.is_empty() { self.advice(at, overtaken) } else { brief });
             }
         }
@@ -44,9 +40,8 @@ impl Results {
         chosen
     }
 
-    /// Returns the places of the statements that answer a turn briefly. Empty if none says enough. `is_human_told` says that something of
-    /// what the user said is told.
-    fn brief_answer(&self, at: usize, overtaken: &[Place], is_human_told: bool) -> Vec<Place> {
+    /// Returns the places of the statements that answer a turn briefly. Empty if none says enough.
+    fn brief_answer(&self, at: usize, overtaken: &[Place]) -> Vec<Place> {
         let turn = &self.turns[at];
         let later_turns = self.turns.len() - 1 - at;
         let answer = turn.statements.iter().position(|it| it.voice == Voice::Answer).unwrap_or_default();
@@ -60,19 +55,13 @@ impl Results {
                 && !overtaken.contains(&(at, number))
                 && !is_lead(&it.text)
                 && !turn.is_option(number)
-                && !is_barred_anywhere(it, turn, later_turns, 1.0)
-                && (answers(number) || !points_back(it, turn))
+                && !is_barred(it, turn, later_turns, 1.0)
         };
         let own = self.judged().iter().filter(|((of, number), ..)| *of == at && tells(*number, &turn.statements[*number]));
         let own: Vec<(usize, f32)> = own.map(|((_, number), _, score)| (*number, *score)).collect();
         // "I can show you more of these" answers nothing.
         let addresses = |number: usize| signs::addresses_reader(&turn.statements[number].text.to_lowercase());
-        let least = |number: usize| match () {
-            // What the user said already tells of the work, and later work may have changed the rest.
-            () if turn.has_work() && is_human_told => MIN_WORK_SCORE,
-            () if addresses(number) => MIN_SECOND_SCORE,
-            () => MIN_BRIEF_SCORE,
-        };
+        let least = |number: usize| if addresses(number) { MIN_SECOND_SCORE } else { MIN_BRIEF_SCORE };
         let first = own.iter().find(|(number, score)| opens(*number) && *score >= least(*number)).map(|(number, _)| *number);
         let Some(first) = first else { return Vec::new() };
         let others = own.iter().filter(|(number, score)| *number != first && *score >= MIN_SECOND_SCORE);
@@ -145,7 +134,7 @@ mod tests {
     }
 
     fn brief(results: &Results, chosen: &[Place]) -> Vec<String> {
-        let added = results.with_brief_answers(chosen.to_vec(), &[], &[]);
+        let added = results.with_brief_answers(chosen.to_vec(), &[]);
         let added = added.iter().filter(|(at, _)| *at == 0);
         added.map(|&(at, number)| results.turns()[at].statements[number].text.clone()).collect()
     }

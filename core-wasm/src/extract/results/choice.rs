@@ -47,12 +47,11 @@ impl Results {
         let mut chosen: Vec<Place> = Vec::new();
         let mut known: Vec<(text::Features, Vec<u32>)> = Vec::new();
         let mut used = vec![0; self.turns.len()];
-        for ((turn, number), setting, score) in judged {
+        for ((turn, number), _, score) in judged {
             let statement = &self.turns[turn].statements[number];
-            let is_planned = setting.edited_later && !self.turns[turn].edited && signs::is_plan(&statement.heading);
             let chars = statement.text.chars().count();
             let has_room = used[turn] + chars <= MAX_LINE_CHARS && used.iter().sum::<usize>() + chars <= max_chars;
-            if score < least || is_planned || !has_room || self.is_untold((turn, number), score) {
+            if score < least || !has_room || self.is_untold((turn, number), score) {
                 continue;
             }
             let features = text::features(&statement.text);
@@ -89,32 +88,21 @@ impl Results {
                 && !is_lead(&it.text)
                 && !signs::addresses_reader(&it.text.to_lowercase())
                 && prose::checked(&it.text).is_none()
-                && !turn.only_commits_beside(it)
                 && !turn.is_option(*number)
                 && !is_barred(it, turn, later_turns, 1.0)
         };
         turn.statements.iter().enumerate().find(says).map(|(number, _)| (at, number))
     }
 
-    /// Returns whether a statement is not told, whatever room there is: it never is, it is told elsewhere, or it was true only before a
-    /// later turn.
+    /// Returns whether a statement is not told, whatever room there is: it never is, it excuses a failure that was mended later, or it
+    /// is one of several ways that were offered.
     fn is_untold(&self, (at, number): Place, score: f32) -> bool {
         let turn = &self.turns[at];
         let statement = &turn.statements[number];
         let later_turns = self.turns.len() - 1 - at;
         is_barred(statement, turn, later_turns, score)
-            || ((later_turns > 0 || statement.voice == Voice::Work) && turn.is_option(number))
-            || turn.only_commits_beside(statement)
-            || self.is_asked(statement, at)
             || self.is_mended_after(&statement.text, turn.number)
-            || (statement.is_of_agent() && self.is_fixed_after(&statement.text, turn.number))
-            || (self.is_committed_after(statement, at) && signs::is_failed_commit(&statement.text.to_lowercase()))
-    }
-
-    /// Returns whether a statement is what the human asked for first, which is told as the request.
-    fn is_asked(&self, statement: &Statement, turn: usize) -> bool {
-        let first = self.turns.iter().position(|turn| turn.substantive);
-        statement.voice == Voice::Human && first == Some(turn) && self.turns[turn].asked.contains(statement.text.as_str())
+            || ((later_turns > 0 || statement.voice == Voice::Work) && turn.is_option(number))
     }
 }
 

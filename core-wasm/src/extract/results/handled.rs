@@ -3,7 +3,6 @@
 use super::subject::Subject;
 use super::turn_result::TurnResult;
 use super::{Place, Results};
-use crate::extract::options;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{Form, Statement, Voice};
@@ -14,8 +13,6 @@ const MIN_NAMES: usize = 1;
 const MIN_WORDS: usize = 3;
 /// The number of words from which on a heading says what was found below it: "The total is never rounded".
 const MIN_TITLE_WORDS: usize = 4;
-/// Within how many turns a prompt may pick items of a list.
-const MAX_ASIDES: usize = 3;
 
 impl Results {
     /// Returns what turns without work found and advised, and later ones did something about. If a heading says what was found, all that
@@ -52,39 +49,6 @@ impl Results {
         }
         all
     }
-}
-
-impl Results {
-    /// Returns the items of an answer without work that the user picked, and what stands below them, once the turn that was asked for them
-    /// changed files.
-    pub(super) fn picked(&self) -> Vec<Place> {
-        let mut all = Vec::new();
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| has_done(turn)) {
-            let picks = options::picks_behind(&turn.asked);
-            let is_pick = |it: &&Statement| it.is_of_agent() && picks.iter().any(|pick| is_below(it, pick));
-            // What the user asked about the list in between is no other list.
-            let offers = |&before: &usize| self.turns[before].statements.iter().filter(is_pick).count() >= picks.len();
-            let Some(list) = (0..at).rev().take(MAX_ASIDES).find(offers).filter(|_| !picks.is_empty()) else { continue };
-            if !self.turns[list].has_work() {
-                let statements = self.turns[list].statements.iter().enumerate();
-                all.extend(statements.filter(|(_, it)| is_pick(it)).map(|(number, _)| (list, number)));
-            }
-        }
-        all
-    }
-}
-
-/// Returns whether a statement is the item of a list with that name in lower case, or stands below it.
-fn is_below(statement: &Statement, name: &str) -> bool {
-    let begins = |said: &str| {
-        let bare = said.trim_start_matches(|c: char| !c.is_alphabetic() && c != '`').to_lowercase();
-        match name.strip_suffix('…') {
-            Some(begin) => bare.starts_with(begin.trim_end()),
-            // "Tests" does not pick "Tests of the lamp".
-            None => bare.strip_prefix(name).is_some_and(|rest| !rest.trim_start().starts_with(char::is_alphanumeric)),
-        }
-    };
-    begins(&statement.text) || begins(&statement.heading)
 }
 
 /// Returns the heading that a statement is, or that stands above it.

@@ -91,7 +91,6 @@ impl TurnResult {
         };
         let holds = |it: &&Statement| !repeats(it) && !only_names_commit(it);
         let chosen: Vec<&Statement> = chosen.iter().copied().filter(holds).collect();
-        let mut line = join(chosen.iter().copied().filter(|statement| statement.voice == Voice::Human));
         let said: Vec<&Statement> = chosen.iter().copied().filter(|statement| statement.is_of_agent()).collect();
         // What was wrong before the last edit is not how the turn ended.
         let wrong = if said.first().is_some_and(|first| was_wrong(first)) {
@@ -104,24 +103,20 @@ impl TurnResult {
         // Most lines begin with nothing that was wrong, and need no comparison of words.
         let is_mended = before.is_empty() || after.is_empty() || self.speaks_of_change(before, after, &chosen);
         let (before, after) = if is_mended { (before, after) } else { (&said[..0], &said[..]) };
-        let mut own = without_after(without_connective(join(after.iter().copied())));
+        let mut line = without_after(without_connective(join(after.iter().copied())));
         let mut behind = String::new();
         // What the answer says of the cause tells it better.
         let tells_cause = || after.iter().any(|it| signs::names_cause(&it.text) || signs::names_cause(&it.heading));
-        if own.is_empty() && !before.is_empty() {
-            own = format!("{}: {}", labels.before_change, join(before.iter().copied()));
+        if line.is_empty() && !before.is_empty() {
+            line = format!("{}: {}", labels.before_change, join(before.iter().copied()));
         } else if !before.is_empty() && !tells_cause() {
             behind = format!("{}: {}", labels.before_change, join(before.iter().copied()));
         }
         let commits = commits_text(chosen.iter().copied().filter(|statement| statement.voice == Voice::Commit), labels);
-        for (part, arrow) in [(own, " → "), (commits, " — ")] {
-            if !part.is_empty() {
-                if !line.is_empty() {
-                    line.push_str(arrow);
-                }
-                line.push_str(&part);
-            }
+        if !line.is_empty() && !commits.is_empty() {
+            line.push_str(" — ");
         }
+        line.push_str(&commits);
         if !behind.is_empty() {
             line = format!("{}. {behind}", line.trim_end_matches(['.', '。']));
         }

@@ -5,7 +5,6 @@
 
 mod amendment;
 mod answers;
-mod awaited;
 mod barred;
 mod brief;
 mod choice;
@@ -16,9 +15,7 @@ mod line;
 mod lists;
 mod neighbours;
 mod passage;
-mod passing;
 mod records;
-mod refuted;
 mod reprinted;
 mod said_anew;
 mod subject;
@@ -31,7 +28,6 @@ use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
-use super::human;
 use super::judge::{self, Setting};
 use super::labels::Labels;
 use super::prose;
@@ -43,8 +39,8 @@ use crate::bindings::throughline::policy::types::Draft;
 use line::Said;
 use reprinted::Reprint;
 pub(super) use superseded::names_real_cause;
+use turn_result::share;
 pub(super) use turn_result::{TurnResult, is_dismissed};
-use turn_result::{is_lead, share};
 
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 48;
@@ -292,14 +288,6 @@ impl Results {
         self.judged.take();
     }
 
-    /// Returns whether the user only keeps the commits in a turn: what the agent says to that is a list of what it did before.
-    fn only_sums_up(&self, at: usize) -> bool {
-        const MAX_CHARS: usize = 80;
-        let turn = &self.turns[at];
-        let is_remark = || turn.asked.chars().count() <= MAX_CHARS && human::keeps_record(&turn.asked);
-        at + 1 < self.turns.len() && !turn.has_work() && !turn.used_tools && !turn.acted && is_remark()
-    }
-
     /// Returns the turns, oldest first.
     pub(super) fn turns(&self) -> &[TurnResult] {
         &self.turns
@@ -343,16 +331,7 @@ impl Results {
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn told(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
-        let overtaken = [
-            self.taken_back(),
-            self.other_causes(),
-            self.superseded(),
-            self.refuted(),
-            self.handled(),
-            self.picked(),
-            self.awaited(),
-        ]
-        .concat();
+        let overtaken = [self.taken_back(), self.other_causes(), self.superseded(), self.handled()].concat();
         let holds = |&(turn, number): &Place| {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
@@ -369,37 +348,18 @@ impl Results {
             self.without_leaning(&self.with_commit_lists(self.with_commit_bodies(self.without_records(chosen))));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
-        let chosen = self.without_overtaken_lists(chosen);
-        let (chosen, dropped) = self.without_passing(chosen);
-        let chosen = self.with_openings(self.with_brief_answers(chosen, &overtaken, &dropped), &overtaken);
+        let chosen = self.with_brief_answers(self.without_overtaken_lists(chosen), &overtaken);
+        let chosen = self.with_openings(chosen, &overtaken);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
-                let is_told = self.says_something(at, of_turn()) && !self.only_sums_up(at);
-                let line = if is_told { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
+                let line = self.turns[at].line(of_turn(), &said, labels);
                 let is_past = self.turns[at].is_taken_back && !line.is_empty();
                 let line = if is_past { format!("{}: {line}", labels.taken_back) } else { line };
                 (!line.is_empty()).then_some((at, line))
             })
             .collect()
-    }
-
-    /// Returns whether the chosen statements of a turn say something. What only the human said is told as a rule or as what was asked.
-    fn says_something(&self, at: usize, chosen: impl Iterator<Item = usize>) -> bool {
-        let turn = &self.turns[at];
-        let (said, asked): (Vec<&Statement>, Vec<&Statement>) =
-            chosen.map(|number| &turn.statements[number]).partition(|it| it.voice != Voice::Human);
-        let mut sentences = said.iter().filter(|it| !is_lead(&it.text));
-        let (first, second) = (sentences.next(), sentences.next());
-        let (Some(only), None, true) = (first, second, at + 1 < self.turns.len()) else {
-            // A line that leads to nothing answers nothing.
-            return first.is_some() || (!said.is_empty() && asked.is_empty());
-        };
-        let lower = only.text.to_lowercase();
-        // A step of a plan alone says less than the work that came of it.
-        let is_step = !turn.has_work() && self.setting(at).edited_later && signs::is_imperative(&lower);
-        only.voice == Voice::Commit || !(is_step || signs::is_fragment(&lower))
     }
 
     /// Returns a memory for each turn: what was asked, and the statements worth finding.

@@ -98,8 +98,7 @@ impl Results {
                 None => statement.voice == Voice::Answer && statement.place <= 1,
             };
             // The first sentence of an item has its antecedent in the line that leads to the list.
-            statement.voice == Voice::Human
-                || (statement.form != Form::Sentence && !statement.goes_on)
+            (statement.form != Form::Sentence && !statement.goes_on)
                 || is_told
                 || !(signs::speaks_of_named_before(&lower) || (statement.goes_on && signs::speaks_of_fact_before(&lower)))
         };

@@ -1,17 +1,15 @@
 //! The passage with which an answer opens, for a request of which nothing else is told.
 
-use super::answers::{answer, is_of_same_block, only_exclaims, says_much};
-use super::barred::points_back;
+use super::answers::{answer, is_of_same_block};
 use super::choice::MIN_ANSWER_CHARS;
 use super::line::Said;
-use super::passing::supposes;
 use super::turn_result::{TurnResult, is_lead};
 use super::{Place, Results};
 use crate::extract::labels::Labels;
 use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
-use crate::extract::statement::{self, Form};
+use crate::extract::statement::{self, Form, Statement};
 use crate::text;
 
 /// The maximum length of a passage, in characters, and of one that was found before later work.
@@ -55,7 +53,7 @@ impl Results {
 fn passage(turn: &TurnResult, max_chars: usize) -> Vec<usize> {
     let all = answer(turn);
     // What opens an answer may point to what was asked. Without its opening, the rest of it says not of what it speaks.
-    let points_back = |number: &usize| turn.statements[*number].place > 0 && points_back(&turn.statements[*number], turn);
+    let points_back = |number: &usize| turn.statements[*number].place > 0 && points_back(&turn.statements[*number]);
     let told: Vec<usize> = all.iter().copied().filter(|&number| tells(turn, number)).skip_while(points_back).collect();
     let is_kept = |(place, number): (usize, &usize)| usize::from(turn.statements[*number].place) == place;
     if !all.iter().enumerate().take_while(|(_, number)| Some(*number) <= told.first()).all(is_kept) {
@@ -96,8 +94,7 @@ fn opens(turn: &TurnResult, number: usize) -> bool {
         && it.text.chars().count() >= MIN_ANSWER_CHARS
         && prose::checked(&it.text).is_none()
         && !standing::is_numbered_option(&it.heading.to_lowercase())
-        && !turn.only_commits_beside(it)
-        && (it.place == 0 || !points_back(it, turn))
+        && (it.place == 0 || !points_back(it))
 }
 
 /// Returns whether a statement of an answer says something to whoever was not there.
@@ -112,9 +109,11 @@ fn tells(turn: &TurnResult, number: usize) -> bool {
         && !signs::is_offer(&lower)
         && !signs::is_intent(&lower)
         && !signs::is_guess(&lower)
-        && !supposes(&lower)
-        && (!signs::addresses_reader(&lower) || says_much(&it.text))
-        && !only_exclaims(it)
+}
+
+/// Returns whether a statement says of what it speaks only by what stands before it: "It is also faster".
+fn points_back(statement: &Statement) -> bool {
+    statement.heading.is_empty() && prose::is_pointer(&text::lower(&statement.text))
 }
 
 #[cfg(test)]

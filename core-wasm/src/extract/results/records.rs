@@ -297,10 +297,4 @@ impl Results {
         chosen.sort_unstable();
         chosen
     }
-
-    /// Returns whether a commit was made after a statement, so that a failed one is only how it came to that.
-    pub(super) fn is_committed_after(&self, statement: &Statement, turn: usize) -> bool {
-        let in_turn = statement.voice == Voice::Work && self.turns[turn].committed;
-        statement.voice != Voice::Human && (in_turn || self.turns[turn + 1..].iter().any(|later| later.committed))
-    }
 }

@@ -108,11 +108,7 @@ impl Results {
                 (at + 1..chosen.len()).any(|later| {
                     let (other, number) = chosen[later];
                     // A commit says in other words what was done before it.
-                    let overtakes = match self.turns[other].statements[number].voice {
-                        Voice::Human => false,
-                        Voice::Work | Voice::Answer => true,
-                        Voice::Commit => is_record,
-                    };
+                    let overtakes = is_record || self.turns[other].statements[number].voice != Voice::Commit;
                     other > turn && overtakes && names[later].contains(name)
                 })
             };

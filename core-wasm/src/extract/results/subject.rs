@@ -32,11 +32,6 @@ impl Subject {
         Subject { names: turn.names(), words: turn.words() }
     }
 
-    /// Returns how many names it has.
-    pub(super) fn names(&self) -> usize {
-        self.names.len()
-    }
-
     /// Returns whether another one has at least so many of its names, and of its words.
     pub(super) fn shares(&self, other: &Subject, names: usize, words: usize) -> bool {
         self.names.iter().filter(|name| other.names.contains(name)).count() >= names

@@ -132,19 +132,6 @@ fn the_body_of_a_commit_does_not_repeat_the_answer() {
 }
 
 #[test]
-fn a_failed_commit_is_not_told_once_it_was_made() {
-    let failed = "The commit was blocked by the hook of the cart package.";
-    let mut results = Results::default();
-    let mut work = TurnResult { committed: true, ..turn("`src/cart.ts` now rounds the total.", "") };
-    work.statements.extend(statement::statements(failed, Voice::Work));
-    results.push(work);
-    assert!(results.told(labels()).iter().all(|(_, line)| !line.contains("blocked")));
-    results.push(turn(failed, ""));
-    assert!(results.is_committed_after(&results.turns[0].statements[1], 0));
-    assert!(!results.is_committed_after(&results.turns[1].statements[0], 1));
-}
-
-#[test]
 fn what_the_agent_takes_back_is_not_told() {
     let told = |conceded: bool| {
         let mut results = Results::default();
@@ -231,19 +218,6 @@ fn what_was_not_given_up_stands() {
 }
 
 #[test]
-fn beside_a_commit_nothing_is_told_of_the_files_that_were_staged() {
-    let staging = "Only `src/cart.ts` should be committed.";
-    let commit = "Round the total of the cart\n\nThe total was cut to whole cents before the tax.";
-    let told = |edited: bool| {
-        let mut results = Results::default();
-        results.push(TurnResult { committed: true, edited, ..turn(staging, commit) });
-        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
-        results.choose(judged, 0.0, 1_000).len()
-    };
-    assert_eq!(told(true) - told(false), 1);
-}
-
-#[test]
 fn items_that_differ_in_a_name_are_not_the_same() {
     let list = "- `roundTotal()` now gets the currency of the cart as its second argument\n\
                 - `roundTax()` now gets the currency of the cart as its second argument\n\
@@ -293,28 +267,15 @@ fn a_problem_is_not_told_once_files_were_changed_after_it() {
 
 #[test]
 fn a_list_is_told_whole_if_most_of_it_is() {
-    let list = "It is done:\n- One is quick in `a.ts`.\n- Two is found in `b.ts`.\n- Three is on time in `c.ts`.\n- Maybe four works too.";
+    let list = "It is done:\n- One is quick in `a.ts`.\n- Two is found in `b.ts`.\n- Three is on time in `c.ts`.\n- Four should work too.";
     let mut results = Results::default();
     results.push(turn(list, ""));
-    assert_eq!(results.with_whole_lists(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)], "a guess stays out");
+    assert_eq!(results.with_whole_lists(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)], "a hope stays out");
     assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1), (0, 2), (0, 3)], "there is room for a short list");
     let long = format!("It is done:\n- One is quick in `a.ts`.\n- Two is found in {}.", "`b.ts` and ".repeat(50));
     let mut results = Results::default();
     results.push(turn(&long, ""));
     assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1)]);
-}
-
-#[test]
-fn an_answer_says_what_the_fix_is() {
-    let fix = "The fix is one line in `src/cart.ts`: the total is rounded before the tax.";
-    let vague = "The fix is simple and small, and everything works as before.";
-    let told = |text: &str| {
-        let mut results = Results::default();
-        results.push(TurnResult { edited: true, ..turn(&format!("All tests pass. {text}"), "") });
-        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
-        results.choose(judged, 0.0, 1_000).contains(&(0, 1))
-    };
-    assert!(told(fix) && !told(vague));
 }
 
 #[test]
@@ -556,24 +517,6 @@ fn a_fault_is_not_told_once_a_later_turn_mended_it() {
 }
 
 #[test]
-fn an_item_that_the_user_picked_goes_once_the_work_is_done() {
-    let found = "1. Date of the slip: it has none at night.\n2. Lock of the drawer: it stays open at noon.";
-    let told = |picked: &str, edited: bool| {
-        let mut results = Results::default();
-        results.push(turn(found, ""));
-        let work = turn("`printSlip()` writes the day above the sum of the coins.", "");
-        results.push(TurnResult { asked: picked.to_owned(), edited, ..work });
-        results.picked().len()
-    };
-    assert_eq!(told("do 1 (\"Date of the slip\")", true), 1);
-    assert_eq!(told("do 1 and 2 (\"Date of the slip\"; \"Lock of the drawer\")", true), 2);
-    assert_eq!(told("do 1 (\"Date of\")", true), 0, "another name");
-    assert_eq!(told("do 1 (\"Date of…\")", true), 1, "the beginning of a name");
-    assert_eq!(told("do 1 (\"Date of the slip\")", false), 0, "nothing was changed");
-    assert_eq!(told("do it", true), 0);
-}
-
-#[test]
 fn what_is_to_be_committed_is_not_told_once_it_was() {
     let told = |committed: bool| {
         let mut results = Results::default();
@@ -586,12 +529,12 @@ fn what_is_to_be_committed_is_not_told_once_it_was() {
 }
 
 #[test]
-fn promises_options_and_null_reports_are_not_told_of_an_earlier_turn() {
+fn promises_are_not_told_of_an_earlier_turn() {
     let mut results = Results::default();
     let promises = "Once the push lands I'll patch the deployment of the shop. I'd need to add `nv_create` to the menu of tools.\n\n\
-                    Option 1 — round the total in the library of the cart.\n\nThe cart rounds each line of the invoice to cents.";
+                    The cart rounds each line of the invoice to cents.";
     results.push(turn(promises, ""));
-    results.push(turn("Nothing further qualifies for the log of the shop. The menu was widened for the longer names.", ""));
+    results.push(turn("The menu was widened for the longer names.", ""));
     assert_eq!(
         chosen(&results),
         ["The cart rounds each line of the invoice to cents.", "The menu was widened for the longer names."]
@@ -763,21 +706,6 @@ fn a_main_result_is_never_told_twice() {
 }
 
 #[test]
-fn the_effect_of_a_change_is_told_although_a_pronoun_names_it() {
-    let told = |answer: &str, edited: bool| {
-        let work = TurnResult { edited, ..turn(answer, "") };
-        !barred::points_back(&work.statements[work.statements.len() - 1], &work)
-    };
-    assert!(told("It now detects the currency of the cart.", true));
-    assert!(told("Done. This makes the till start without a printer.", true));
-    assert!(!told("It now detects the currency of the cart.", false), "nothing was changed");
-    assert!(!told("The till opens. It now detects the currency of the cart.", true), "the till is what it speaks of");
-    assert!(!told("This makes sense for the till.", true));
-    let acted = TurnResult { acted: true, ..turn("It's working now. The till opens.", "") };
-    assert!(!barred::points_back(&acted.statements[0], &acted));
-}
-
-#[test]
 fn options_are_not_told_as_done_beside_other_work() {
     let answer = "The menu is sorted. A few options:\n\n- Stash the menu before the release\n- Leave the hook out\n\nWhat do you prefer?";
     let mut results = Results::default();
@@ -833,7 +761,8 @@ fn what_speaks_for_a_change_is_not_told_unless_a_comparison_was_asked_for() {
         let mut results = Results::default();
         let asked = asked.to_owned();
         results.push(TurnResult { asked, edited: true, substantive: true, prompt_chars: 60, ..turn(answer, "") });
-        results.told(labels()).pop().map(|(_, line)| line).unwrap_or_default()
+        results.push(turn("The lamp of the shop window is painted green.", ""));
+        results.told(labels()).into_iter().next().map(|(_, line)| line).unwrap_or_default()
     };
     assert_eq!(told("Round the total once"), "`cart.ts` rounds the total once, at the end of the order.");
     assert!(told("What are the benefits of rounding once?").contains("One source of truth"));
@@ -1025,15 +954,6 @@ fn the_list_of_a_commit_is_told_if_the_answer_says_little() {
 }
 
 #[test]
-fn a_fragment_alone_does_not_tell_a_turn() {
-    let mut results = Results::default();
-    results.push(turn("Then the second till of the shop has only `slipOf()`, and not the full state.", ""));
-    results.push(turn("`slipOf()` is shared by both tills, because the drawer of each has its own number.", ""));
-    let told: Vec<usize> = results.told(labels()).into_iter().map(|(at, _)| at).collect();
-    assert_eq!(told, [1]);
-}
-
-#[test]
 fn a_turn_that_the_agent_gives_up_is_known_as_such() {
     let mut results = Results::default();
     results.push(turn("The slip of the till is lost when the drawer is closed.", ""));
@@ -1044,46 +964,11 @@ fn a_turn_that_the_agent_gives_up_is_known_as_such() {
 }
 
 #[test]
-fn a_step_alone_does_not_tell_a_turn_before_the_work() {
-    let mut results = Results::default();
-    results.push(turn("Store `slip_of_till` and `slip_of_cart` when the till of the shop is opened.", ""));
-    results
-        .push(TurnResult { edited: true, ..turn("`openTill()` reads both slips now, and `closeTill()` writes them.", "") });
-    let told: Vec<usize> = results.told(labels()).into_iter().map(|(at, _)| at).collect();
-    assert_eq!(told, [1]);
-    results.turns[1].edited = false;
-    assert!(results.says_something(0, 0..1));
-}
-
-#[test]
-fn a_first_look_ends_with_the_second() {
-    let first = "Worth mending:\n\n- `cart.rs` swallows the error of `readSlip`.\n- `openTill` returns `false` at its limit.\n\
-                 - The manual names the wrong drawer of the night till.\n- The word `sum` is used twice.";
-    let told = |second: &str| {
-        let mut results = Results::default();
-        results.push(turn(first, ""));
-        results.push(TurnResult { edited: true, ..turn(second, "") });
-        results.refuted().len()
-    };
-    let looked = "Most comments are wrong or already handled:\n- `readSlip`: its error is returned by `cart.rs`\n\
-                  - `openTill` returns `true` at its limit";
-    assert_eq!(told(looked), 4, "two of four are wrong, so nothing of the first look stands");
-    assert_eq!(told("The finding on `readSlip` in `cart.rs` is wrong."), 1);
-    assert_eq!(told("The finding on `readSlip` in `cart.rs` isn't wrong."), 0);
-    assert_eq!(told("This is no false alarm of the reviewer: `openTill` does return `false` at its limit."), 0);
-    assert_eq!(told("`openTill` already handles the empty drawer, so only the slip was changed."), 0, "that is no review");
-    assert_eq!(told("`openTill` is wrong at its limit, mended."), 0, "that is a fault of the work");
-    assert_eq!(
-        told("Mended:\n- `readSlip`: its error is returned by `cart.rs`\n- `openTill` returns `true` at its limit"),
-        0
-    );
-}
-
-#[test]
 fn a_new_state_is_told_of_an_answer() {
     let told = |said: &str, edited: bool| {
         let mut results = Results::default();
         results.push(TurnResult { edited, ..turn(said, "") });
+        results.push(turn("The lamp of the shop window is painted green.", ""));
         results.told(labels()).into_iter().map(|(_, line)| line).collect::<String>()
     };
     let state = "Tests pass. Now `openTill` keeps the reason of the failure for the night shift.";
@@ -1178,8 +1063,6 @@ fn the_body_of_a_commit_tells_work_without_an_answer() {
         "I leave the slips of `night.ts` alone on purpose because they keep their old format until the till is replaced.";
     let left = told("All tests pass.", body, &format!("{decided} {way}"));
     assert!(left.contains("on purpose") && left.contains("rounded to cents"), "{left}");
-    let taken_back = told("All tests pass.", "This reverts commit 1a2b3c4d5e6f.", "I read the sums.");
-    assert!(!taken_back.contains("1a2b3c"), "{taken_back}");
 }
 
 #[test]

@@ -131,17 +131,6 @@ impl TurnResult {
         self.edited || self.committed
     }
 
-    /// Returns whether the turn only committed what earlier ones did, so that what the commit says is what it gave: what the
-    /// agent says beside it is about the files that it staged and those that it left.
-    pub(super) fn only_commits_beside(&self, statement: &Statement) -> bool {
-        let says = |voice: Voice| self.statements.iter().any(|statement| statement.voice == voice);
-        let is_work = statement.voice == Voice::Work;
-        let is_about = || statement.voice == Voice::Answer && signs::is_about_committing(&statement.text.to_lowercase());
-        // "Commit this" may need a repair first, which the commit tells as well.
-        let is_chore = self.committed && (!self.edited || (!self.substantive && is_work));
-        is_chore && says(Voice::Commit) && (is_work || is_about())
-    }
-
     /// Returns whether the turn only committed what earlier ones did.
     pub(in crate::extract) fn only_commits(&self) -> bool {
         self.committed && !self.edited
@@ -316,12 +305,6 @@ impl TurnResult {
         says && statement.voice == Voice::Answer
             && statement.text.chars().count() >= MIN_VERDICT_CHARS
             && !statement::is_question(&statement.text)
-    }
-
-    /// Returns whether a statement is the last one of the answer.
-    pub(super) fn ends_answer(&self, statement: &Statement) -> bool {
-        let last = self.statements.iter().rfind(|it| it.voice == Voice::Answer);
-        last.is_some_and(|last| std::ptr::eq(last, statement))
     }
 
     /// Returns the line that leads to the list in which an item stands.

@@ -1,6 +1,5 @@
 //! What says no more than that something was committed or pushed, or was not.
 
-use super::problems::FAILURES;
 use crate::text;
 
 /// Words of a commit.
@@ -46,14 +45,6 @@ fn only_says_committed(said: &str) -> bool {
     let rest = lower.split_whitespace().filter(|word| !is_hash(word)).collect::<Vec<_>>().join(" ");
     let is_named = rest.contains('`') || rest.bytes().any(|byte| byte.is_ascii_digit());
     rest.chars().count() <= 40 && !is_named && text::contains_any(&lower, COMMITS)
-}
-
-/// Returns whether a text in lower case says that a commit was not made.
-pub(in crate::extract) fn is_failed_commit(lower: &str) -> bool {
-    const HOOKS: [&str; 2] = ["훅", "フック"];
-    const ERRORS: [&str; 3] = ["exit code", "오류", "エラー"];
-    let has = |words: &[&str]| text::contains_any_words(lower, words);
-    (has(COMMITS) || has(&HOOKS)) && (has(FAILURES) || has(&ERRORS))
 }
 
 /// Returns whether a text in lower case says that nothing was pushed.

@@ -161,9 +161,6 @@ fn admits_mistake(lower: &str) -> bool {
     text::contains_any_words(lower, &SIGNS)
 }
 
-/// The length up to which an admission says nothing else, in characters.
-const MAX_ADMISSION_CHARS: usize = 60;
-
 /// How many characters may follow a concession that says nothing else: "You're right on both".
 const MAX_AFTER_CONCESSION: usize = 12;
 
@@ -179,15 +176,6 @@ fn only_concedes(said: &str) -> bool {
 /// Returns whether a sentence gives in or says that the agent was wrong, so that nothing after it speaks of what it names.
 pub(in crate::extract) fn gives_in(said: &str) -> bool {
     only_concedes(said) || admits_mistake(&said.to_lowercase())
-}
-
-/// Returns whether a sentence says no more than that the agent was wrong, or gives in.
-pub(in crate::extract) fn only_admits(said: &str) -> bool {
-    if only_concedes(said) {
-        return true;
-    }
-    let is_named = said.contains('`') || said.contains([',', '—', ':', ';', '、']);
-    said.chars().count() <= MAX_ADMISSION_CHARS && !is_named && admits_mistake(&said.to_lowercase())
 }
 
 /// Openings after which somebody says what holds. After "sorry" somebody says what was done wrong.

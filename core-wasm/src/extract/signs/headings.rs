@@ -104,36 +104,6 @@ pub(in crate::extract) fn qualifies(heading: &str) -> bool {
     text::contains_any_words(&lower, &WORDS) || lower.contains("n't")
 }
 
-/// Returns whether a heading stands above checks that hold: "Verification".
-pub(in crate::extract) fn is_check_heading(heading: &str) -> bool {
-    const HEADINGS: [&str; 17] = [
-        "verification",
-        "verification complete",
-        "verification results",
-        "verified",
-        "validation",
-        "validation results",
-        "checks",
-        "검증",
-        "검증 완료",
-        "검증 결과",
-        "검증 내용",
-        "확인 사항",
-        "検証",
-        "検証結果",
-        "検証完了",
-        "验证",
-        "验证结果",
-    ];
-    let lower = heading.to_lowercase();
-    let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    HEADINGS.contains(&bare)
-        || bare.split_once(' ').is_some_and(|(number, rest)| {
-            number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && HEADINGS.contains(&rest)
-        })
-        || ["형식 검증", "무결성 검증"].iter().any(|end| bare.ends_with(end))
-}
-
 /// Words of headings above proposals.
 const PROPOSALS: &[&str] = &[
     "recommendation",
@@ -167,38 +137,4 @@ pub(in crate::extract) fn is_proposals(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let is_open = text::contains_any_words(&lower, &["remaining", "left", "open", "남은", "残"]);
     !is_open && text::contains_any_words(&lower, PROPOSALS)
-}
-
-/// Returns whether a heading stands above steps that were still to be done: "Implementation plan".
-pub(in crate::extract) fn is_plan(heading: &str) -> bool {
-    let lower = heading.to_lowercase();
-    let words = ["plan", "steps", "계획", "計画", "计划"];
-    lower.split_whitespace().count() <= 4 && (text::contains_any_words(&lower, &words) || says_what_to_change(&lower))
-}
-
-/// Returns whether a heading in lower case stands above what is to be changed: "Must change", "Files to update".
-pub(in crate::extract) fn says_what_to_change(lower: &str) -> bool {
-    const SIGNS: [&str; 19] = [
-        "must change",
-        "needs to change",
-        "need to change",
-        "needs to be changed",
-        "needs to be added",
-        "needs to be updated",
-        "change needed",
-        "changes needed",
-        "change required",
-        "changes required",
-        "required changes",
-        "needed changes",
-        "to change",
-        "to update",
-        "to modify",
-        "변경해야",
-        "필요한 변경",
-        "必要な変更",
-        "需要修改",
-    ];
-    let is_denied = text::contains_any_words(lower, &["no", "not", "nothing"]);
-    !is_denied && text::contains_any_words(lower, &SIGNS)
 }

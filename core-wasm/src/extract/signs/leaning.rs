@@ -92,21 +92,3 @@ pub(crate) fn begins_with_pronoun(lower: &str, is_item: bool) -> bool {
     let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
     starts(&["this"]) || (is_item && starts(&["it", "it's", "its", "that"]))
 }
-
-/// Returns whether a sentence in lower case gives the reason for a deed of which only a pronoun tells: "I removed them because …".
-pub(in crate::extract) fn explains_deed(lower: &str) -> bool {
-    let mut words = lower.split_whitespace();
-    let is_deed = words.next() == Some("i") && words.next().is_some_and(|verb| verb.ends_with("ed"));
-    let is_pointer = |word: &str| matches!(word, "them" | "it" | "this" | "that" | "those" | "these");
-    is_deed && words.next().is_some_and(is_pointer) && words.next() == Some("because")
-}
-
-/// Returns whether a sentence in lower case says what a change does, which only a pronoun names: "It now detects the locale".
-pub(in crate::extract) fn opens_with_effect(lower: &str) -> bool {
-    const VERBS: [&str; 12] = [
-        "now", "fixes", "makes", "adds", "removes", "ensures", "prevents", "lets", "allows", "enables", "replaces", "avoids",
-    ];
-    let rest = ["it ", "this ", "that "].iter().find_map(|word| lower.strip_prefix(word));
-    let says = |rest: &str| VERBS.iter().any(|verb| text::starts_with_words(rest, verb)) && !rest.starts_with("makes sense");
-    rest.is_some_and(says) || lower.starts_with("これで")
-}

@@ -9,20 +9,13 @@ mod problems;
 mod proposals;
 #[cfg(test)]
 mod tests;
-mod waiting;
 mod way;
 
-pub(super) use commits::{is_about_committing, is_about_pushing, is_failed_commit, only_reports_commit};
-pub(super) use concessions::{concedes, defends, disproves, gives_in, only_admits, reverts, without_concession};
-pub(super) use headings::{
-    is_check_heading, is_clause_heading, is_fix_heading, is_plan, is_praise_heading, is_proposals, qualifies,
-    says_what_to_change,
-};
+pub(super) use commits::{is_about_committing, is_about_pushing, only_reports_commit};
+pub(super) use concessions::{concedes, defends, disproves, gives_in, reverts, without_concession};
+pub(super) use headings::{is_clause_heading, is_fix_heading, is_praise_heading, is_proposals, qualifies};
 pub(crate) use leaning::begins_with_pronoun;
-pub(super) use leaning::{
-    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_fact_before,
-    speaks_of_named_before,
-};
+pub(super) use leaning::{addresses_reader, leans_on_sentence_before, speaks_of_fact_before, speaks_of_named_before};
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(super) use problems::{
     announces_mending, excuses, is_of_others, is_problem, lacks_something, leaves_cause_open, mends_findings, names_cause,
@@ -34,9 +27,7 @@ pub(super) use proposals::{
     RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside, lists_options,
     makes_proposal, offers_options, proposes,
 };
-pub(super) use waiting::says_agent_waits;
 pub(crate) use way::is_open_state;
 pub(super) use way::{
-    is_fragment, is_guess, is_on_the_way, is_one_off, is_open_row, is_place_of_change, is_praise, is_state_before,
-    says_finished, says_how_it_is_now,
+    is_guess, is_hope, is_on_the_way, is_one_off, is_praise, is_state_before, says_finished, says_how_it_is_now,
 };

@@ -3,12 +3,6 @@
 use super::*;
 
 #[test]
-fn the_reason_for_a_deed_without_its_object() {
-    assert!(explains_deed("i removed them because no slip has them."));
-    assert!(!explains_deed("i removed the drawers because no slip has them."));
-}
-
-#[test]
 fn guesses_in_three_languages() {
     for said in ["it is likely a cache", "원인은 캐시인 것 같습니다", "動作するはずです。", "it might be stale"]
     {
@@ -103,13 +97,6 @@ fn what_holds_stands_after_the_concession() {
 fn admissions_wherever_they_stand() {
     assert!(concedes("Having looked again, I misread the log of the till.") && concedes("확인해 보니 제가 착각했습니다."));
     assert!(concedes("No, I'm not sure — the log shows no restart.") && !concedes("I read the log of the till."));
-    for said in ["Fair point.", "You're right on both.", "제가 잘못 봤습니다.", "ご指摘の通りです。", "I misread the log."]
-    {
-        assert!(only_admits(said), "{said}");
-    }
-    for said in ["You're right: `taxOf()` cuts.", "I misread the log: the till was closed.", "The till is closed."] {
-        assert!(!only_admits(said), "{said}");
-    }
 }
 
 #[test]
@@ -150,16 +137,6 @@ fn sentences_to_the_reader_and_about_what_stands_before() {
 }
 
 #[test]
-fn what_is_too_little_for_a_turn() {
-    for said in
-        ["then the second till has no slip.", "or simpler: keep the slip", "run `till open` to see it", "the till asks, or."]
-    {
-        assert!(is_fragment(said), "{said}");
-    }
-    assert!(!is_fragment("the till asks for the slip.") && !is_fragment("order of the slips: by day"));
-}
-
-#[test]
 fn headings_of_proposals() {
     assert!(is_proposals("Testing Recommendations") && is_proposals("改善案") && is_proposals("개선 제안"));
     assert!(!is_proposals("What changed") && !is_proposals("残る改善案"));
@@ -181,10 +158,10 @@ fn open_states() {
 }
 
 #[test]
-fn rows_and_options_that_were_open() {
-    assert!(is_open_row("2 | the cart | todo") && !is_open_row("2 | the todo list | done"));
+fn options_guesses_and_hopes() {
     assert!(offers_options("you have two ways:") && !offers_options("new options:"));
-    assert!(is_guess("ci should pass now."));
+    assert!(is_guess("ci should pass now.") && is_hope("the total should now be round"));
+    assert!(is_guess("the drawer is likely open") && !is_hope("the drawer is likely open"));
     assert!(is_intent("i should branch from `main` first") && !is_intent("the filling is dry"));
     assert!(is_failing("two tests of the cart fail") && !is_failing("the tests of the cart pass"));
     assert!(is_problem("the tax is missing") && !is_problem("the tax is added"));
@@ -221,18 +198,6 @@ fn what_a_review_found_is_mended() {
     for said in ["Let me fix the critical issues only.", "Should I address the findings?", "The review found two issues."] {
         assert!(!mends_findings(said), "{said}");
     }
-}
-
-#[test]
-fn headings_above_what_is_to_be_changed() {
-    assert!(is_plan("Must change") && is_plan("Key changes needed") && is_plan("필요한 변경"));
-    assert!(!is_plan("No change needed") && !is_plan("What was changed"));
-}
-
-#[test]
-fn checks_that_hold_stand_below_a_heading() {
-    assert!(is_check_heading("Verification") && is_check_heading("✅ 검증 완료") && is_check_heading("4. 검증 결과"));
-    assert!(!is_check_heading("Verification of slips") && !is_check_heading("Changes"));
 }
 
 #[test]

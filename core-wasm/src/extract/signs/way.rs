@@ -300,20 +300,26 @@ pub(in crate::extract) fn is_guess(lower: &str) -> bool {
     text::contains_any_words(lower, GUESSES)
 }
 
+/// Returns whether a text in lower case only says what the work should bring about, which nobody has seen yet: "The till should now work".
+pub(in crate::extract) fn is_hope(lower: &str) -> bool {
+    const HOPES: [&str; 9] = [
+        "should now",
+        "should fix",
+        "should resolve",
+        "should work",
+        "should pass",
+        "should succeed",
+        "should be green",
+        "はずです",
+        "はずだ",
+    ];
+    text::contains_any_words(lower, &HOPES)
+}
+
 /// Returns whether a text in lower case says that something is not done yet.
 pub(crate) fn is_open_state(lower: &str) -> bool {
     let is_awaited = || text::contains_words(lower, "yet") && (text::contains_words(lower, "not") || lower.contains("n't "));
     text::contains_any_words(lower, OPEN_STATES) || is_awaited()
-}
-
-/// Returns whether a row of a table in lower case ends with the word that its subject was still to be done.
-pub(in crate::extract) fn is_open_row(lower: &str) -> bool {
-    const STATES: [&str; 10] =
-        ["todo", "to do", "pending", "not started", "in progress", "open", "예정", "미완료", "未着手", "未完成"];
-    let state = lower.rsplit(" | ").next().unwrap_or_default();
-    // A row of several columns tells them with their headers.
-    let state = if state.contains(" — ") { state.rsplit(": ").next().unwrap_or_default() } else { state };
-    STATES.contains(&state.trim())
 }
 
 /// Returns whether the line above a list, in lower case, says that the list is of what is done or was found to be right.
@@ -336,43 +342,6 @@ pub(in crate::extract) fn says_finished(lower: &str) -> bool {
         "完成",
     ];
     text::contains_any_words(lower, &WORDS) && !is_intent(lower)
-}
-
-/// Returns whether an item in lower case says in which line something was changed: "line 31: updated the test".
-pub(in crate::extract) fn is_place_of_change(lower: &str) -> bool {
-    let rest = lower.strip_prefix("lines ").or_else(|| lower.strip_prefix("line "));
-    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '~'))
-}
-
-/// Returns whether a text in lower case says too little to stand alone for a whole turn: the middle of a thought, a step to take, or what
-/// the agent liked or would do.
-pub(in crate::extract) fn is_fragment(lower: &str) -> bool {
-    const OPENINGS: [&str; 17] = [
-        "then",
-        "or",
-        "so the fix should",
-        "if multiple",
-        "i like",
-        "i'd recommend",
-        "i would recommend",
-        "i recommend",
-        "manual verification",
-        "to verify",
-        "to test it",
-        "run `",
-        "추천:",
-        "おすすめ:",
-        "推奨:",
-        "推荐：",
-        "推荐:",
-    ];
-    let bare = lower.replace('’', "'");
-    let bare = bare.trim_end_matches(['.', ' ']);
-    let ends_open = [", or", ", and", " because"].iter().any(|end| bare.ends_with(end));
-    ends_open
-        || OPENINGS.iter().any(|opening| {
-            text::starts_with_words(bare, opening) || (opening.ends_with(['`', ':', '：']) && bare.starts_with(opening))
-        })
 }
 
 /// Returns whether a text in lower case only praises.

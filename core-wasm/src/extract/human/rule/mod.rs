@@ -18,7 +18,6 @@ pub(super) use self::not_standing::{demands_of_product, is_undecided, remarks_on
 use self::not_standing::{is_dependent, is_description, is_discussed, is_for_once, without_purpose};
 use self::quoted::{is_reported, without_quoted};
 pub(super) use self::quoted::{outside, quotations};
-pub(in crate::extract) use self::records::keeps_record;
 use self::records::{
     forbids_record, is_naming_rule, is_reasoned_convention, keeps_later_records, tells_what_is_committed,
     tells_working_habit,
@@ -156,7 +155,9 @@ mod tests {
         for said in ["let me commit this one first", "next time the till may commit twice"] {
             assert!(!is_rule(said), "{said}");
         }
-        assert!(keeps_record("let me commit this one first") && !keeps_record("does the till let me commit?"));
+        assert!(
+            records::keeps_record("let me commit this one first") && !records::keeps_record("does the till let me commit?")
+        );
     }
 
     #[test]
