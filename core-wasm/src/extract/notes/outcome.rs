@@ -73,6 +73,8 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let end = with_check(state, end);
     let end = with_yes_or_no(&state.results.turns()[at], with_numbers(state, &end));
     let results = results(state, &lines, &moved);
+    // The end may have taken one of the answers after it, and one that gave nothing is no result.
+    let since = since.min(results.len());
     Outcome { end, end_of: Some(at), results, since, told }
 }
 

@@ -15,6 +15,8 @@ use crate::text;
 /// The maximum length of a passage, in characters, and of one that was found before later work.
 const MAX_CHARS: usize = 480;
 const MAX_PAST_CHARS: usize = 280;
+/// The number of words from which a sentence to the user says something of the work.
+const MIN_TELLING_WORDS: usize = 6;
 
 impl Results {
     /// Returns the first passages of the answer of the turn `at`: whole sentences and items, with its verdict if that stands further
@@ -102,6 +104,8 @@ fn tells(turn: &TurnResult, number: usize) -> bool {
     let it = &turn.statements[number];
     let lower = it.text.to_lowercase();
     it.form != Form::Heading
+        // How the code was that a later turn changed.
+        && !it.is_worked_on
         && !prose::is_filler(&it.text)
         // That there is nothing is an answer.
         && (!prose::is_narration(&it.text) || text::starts_with_words(&lower, "nothing"))
@@ -109,6 +113,12 @@ fn tells(turn: &TurnResult, number: usize) -> bool {
         && !signs::is_offer(&lower)
         && !signs::is_intent(&lower)
         && !signs::is_guess(&lower)
+        && (!signs::addresses_reader(&lower) || says_much(&it.text))
+}
+
+/// Returns whether a sentence to the user says more than "your call".
+fn says_much(said: &str) -> bool {
+    !statement::names(said).is_empty() || text::features(said).len() >= MIN_TELLING_WORDS
 }
 
 /// Returns whether a statement says of what it speaks only by what stands before it: "It is also faster".
