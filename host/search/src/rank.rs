@@ -13,8 +13,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::supersession::{MIN_DOUBT, MIN_SIMILARITY};
-
 /// How many pieces each search method should return.
 pub const MAX_CANDIDATES: usize = 200;
 
@@ -67,9 +65,8 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
-/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place. What likely changed the earlier one
-/// needs nothing, and a possible change needs nothing if the two are similar enough to be about the same ([`MIN_SIMILARITY`]).
-const ASKED_SURE_SHARE: f64 = 0.0;
+/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place.
+const ASKED_LIKELY_SHARE: f64 = 0.0;
 const ASKED_POSSIBLE_SHARE: f64 = 0.1;
 
 /// How textual and vector relevance are combined.
@@ -196,14 +193,14 @@ pub struct Candidate<Id> {
 }
 
 /// A later memory about the same that may have changed an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Later<Id> {
     /// The later memory.
     pub id: Id,
     /// Whether more speaks for a change than against it.
     pub is_likely: bool,
-    /// How similar the two are, 0 to 1; 1 if a person or an agent stated the link.
-    pub similarity: f32,
+    /// Whether the two are similar enough that the earlier one is in doubt.
+    pub is_doubt: bool,
 }
 
 /// The inputs of the scores besides the memories.
@@ -283,7 +280,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().flat_map(|it| it.preferred(setting.is_unasked)).collect();
+        let heads: HashSet<Id> = candidates.iter().flat_map(Candidate::preferred).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -329,34 +326,22 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 }
 
 impl<Id: Copy> Candidate<Id> {
-    /// Returns what may stand before it though it has no word of the search. More may if somebody asked for the search.
-    pub fn preferred(&self, is_unasked: bool) -> impl Iterator<Item = Id> + '_ {
-        let is_preferred = move |it: &&Later<Id>| it.is_likely || (!is_unasked && it.is_near());
-        self.head.into_iter().chain(self.later.iter().filter(is_preferred).map(|it| it.id))
+    /// Returns what may stand before it though it has no word of the search.
+    pub fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
+        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
     }
 
     /// Returns what puts it in doubt, the oldest first.
     fn doubts(&self) -> impl Iterator<Item = Id> + '_ {
-        self.later.iter().filter(|it| it.is_doubt()).map(|it| it.id)
+        self.later.iter().filter(|it| it.is_doubt).map(|it| it.id)
     }
 }
 
 impl<Id> Later<Id> {
-    /// Returns whether the two are similar enough that the earlier one is in doubt.
-    pub fn is_doubt(&self) -> bool {
-        self.similarity >= MIN_DOUBT
-    }
-
-    /// Returns whether the two are similar enough to be about the same, whatever else is near them.
-    fn is_near(&self) -> bool {
-        self.similarity >= MIN_SIMILARITY
-    }
-
     /// Returns the share of the earlier memory's score that it needs to stand before it.
     fn least_share(&self, is_unasked: bool) -> f64 {
         match (self.is_likely, is_unasked) {
-            (true, false) => ASKED_SURE_SHARE,
-            (false, false) if self.is_near() => ASKED_SURE_SHARE,
+            (true, false) => ASKED_LIKELY_SHARE,
             (false, false) => ASKED_POSSIBLE_SHARE,
             (true, true) => LIKELY_SHARE,
             (false, true) => POSSIBLE_SHARE,
@@ -625,11 +610,8 @@ mod tests {
             rank(candidates, setting, 20).into_iter().map(|ranked| ranked.id).collect::<Vec<_>>()
         };
         let order = |candidates| order_of(candidates, &unasked);
-        let by = |is_likely, similarity| Candidate {
-            later: vec![Later { id: 2, is_likely, similarity }],
-            ..candidate(1, "a", 8.0)
-        };
-        let earlier = |is_likely| by(is_likely, MIN_DOUBT);
+        let earlier =
+            |is_likely| Candidate { later: vec![Later { id: 2, is_likely, is_doubt: true }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
         let (possible, likely) = (earlier(false), earlier(true));
         assert_eq!(order(vec![possible.clone(), later(7.0)]), [2, 1]);
@@ -641,11 +623,8 @@ mod tests {
             |earlier: &Candidate<u32>, bm25| order_of(vec![candidate(4, "d", 4.0), earlier.clone(), later(bm25)], &SETTING);
         assert_eq!(asked(&likely, 0.0), [2, 1, 4], "somebody asked, and the change is likely");
         assert_eq!(asked(&possible, 0.0)[0], 1, "a possible change that the search has no word of");
-        let near = by(false, MIN_SIMILARITY);
-        assert_eq!(asked(&near, 0.0), [2, 1, 4], "a possible change, and the two are surely about the same");
-        assert_eq!(order(vec![near, later(0.0)]), [1], "nobody asked");
         assert_eq!(asked(&possible, 0.5)[0], 2, "the search is about both");
-        let again = Candidate { later: vec![Later { id: 3, is_likely: true, similarity: 0.3 }], created: 1, ..later(0.5) };
+        let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![likely, again, last]), [3, 2, 1], "and so on to the last one");
     }
@@ -658,7 +637,7 @@ mod tests {
             ranked.into_iter().map(|it| it.id).collect::<Vec<_>>()
         };
         let changed = || {
-            let later = vec![Later { id: 2, is_likely: true, similarity: 0.3 }];
+            let later = vec![Later { id: 2, is_likely: true, is_doubt: true }];
             vec![Candidate { later, ..candidate(1, "a", 8.0) }, candidate(2, "b", 2.0)]
         };
         assert_eq!((ids("default", changed()), ids("without-links", changed())), (vec![2, 1], vec![1, 2]));

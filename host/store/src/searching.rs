@@ -74,7 +74,7 @@ const MAX_SCANNED_ROWS: usize = 40_000;
 /// From this number of memories on, half of the work is given to a helper.
 const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
-/// How many memories are added because they replaced, or may have changed, one that was found.
+/// How many memories are added because they replaced, or likely changed, one that was found.
 const MAX_ADDED: usize = 100;
 
 /// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
@@ -420,7 +420,7 @@ fn add_heads(
     let mut at = 0;
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
-        let heads: Vec<i64> = candidates[at].candidate.preferred(search.is_unasked).collect();
+        let heads: Vec<i64> = candidates[at].candidate.preferred().collect();
         at += 1;
         for head in heads {
             if candidates.len() >= most || !known.insert(head) {
@@ -451,7 +451,7 @@ fn followed_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>
 /// Returns the identifier of the latest memory that puts one in doubt.
 fn in_doubt_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
     let later = supersessions::revisits_of(conn, rowid)?;
-    later.iter().rev().find(|later| later.is_doubt()).map_or(Ok(None), |later| id_of(conn, later.id))
+    later.iter().rev().find(|later| later.is_doubt).map_or(Ok(None), |later| id_of(conn, later.id))
 }
 
 fn id_of(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {

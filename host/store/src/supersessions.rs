@@ -9,8 +9,8 @@
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
 //! in force. If the later one *may have changed* it, a search that both match puts the later one above it, and it is told as the earlier
 //! word, unless the two are hardly similar. If it *likely* did, the later one must match a prompt only a little. In a
-//! search that somebody asked for, the later one need not match, unless it is a possible change and the two are not similar
-//! enough to be surely about the same: then it must match a little.
+//! search that somebody asked for, the later one need not match. Only if it is a possible change and the two are hardly similar, it
+//! must match a little.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -21,7 +21,7 @@ use super::memories::{COLUMNS, from_row};
 use super::{Result, Store, time, time_from_sql};
 use throughline_model::contract::Memory;
 use throughline_search::rank::Later;
-use throughline_search::supersession::{Change, Relation};
+use throughline_search::supersession::{Change, MIN_DOUBT, Relation};
 
 /// How many links are followed from a memory to its head.
 const MAX_CHAIN: usize = 32;
@@ -247,8 +247,8 @@ pub(super) fn revisits_of(conn: &Connection, row: i64) -> rusqlite::Result<Vec<L
              WHERE s.older = ?1 AND s.undone_at IS NULL AND s.may_change <> 0 ORDER BY n.created_at, s.newer",
         )?
         .query_map(params![row, Change::Likely.number()], |row| {
-            let similarity = row.get::<_, Option<f32>>(2)?.unwrap_or(1.0);
-            Ok(Later { id: row.get(0)?, is_likely: row.get(1)?, similarity })
+            let is_doubt = row.get::<_, Option<f32>>(2)?.is_none_or(|similarity| similarity >= MIN_DOUBT);
+            Ok(Later { id: row.get(0)?, is_likely: row.get(1)?, is_doubt })
         })?
         .collect::<rusqlite::Result<_>>()?;
     links.into_iter().map(|later| Ok(Later { id: head_of(conn, later.id)?, ..later })).collect()
@@ -548,9 +548,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_searches_finds_what_changed_a_memory_though_it_has_none_of_the_words() {
+    fn whoever_searches_finds_what_likely_changed_a_memory_though_it_has_none_of_the_words() {
         for (change, similarity, is_raised) in
-            [(Change::Likely, 0.3, true), (Change::Possible, 0.3, true), (Change::Possible, 0.1, false)]
+            [(Change::Likely, 0.3, true), (Change::Possible, 0.3, false), (Change::Possible, 0.06, false)]
         {
             let (mut it, project, ids) = three_rules();
             let link = Supersession {

@@ -53,14 +53,14 @@ pub struct Link {
 
 /// The similarity from which two statements are about the same. Measured on conversations about the parts of one product:
 /// those about the same rule had .10 to .29, and of those about two rules one in a hundred had more than .14.
-pub(crate) const MIN_SIMILARITY: f32 = 0.12;
+const MIN_SIMILARITY: f32 = 0.12;
 
 /// The similarity from which a later statement follows an earlier one even though nothing says that it changes it.
 const MIN_FOLLOWS: f32 = 0.24;
 
 /// The similarity from which a later statement that may have changed an earlier one puts it in doubt before the agent. What is less
 /// similar only orders: of 15 such pairs of the written chains that are not kept apart, ten were of two chains.
-pub(crate) const MIN_DOUBT: f32 = 0.08;
+pub const MIN_DOUBT: f32 = 0.08;
 
 /// How many of the nearest statements, older and newer, are looked at.
 const MAX_NEAREST: usize = 6;
