@@ -196,6 +196,8 @@ impl Results {
         let statement = &turn.statements[number];
         statement.voice == Voice::Answer
             && statement.form != Form::Heading
+            // That there is nothing more is what a review found.
+            && (!prose::is_narration(&statement.text) || text::starts_with_words(&text::lower(&statement.text), "nothing"))
             && !turn.is_offered(number)
             && !self.is_mended_after(&statement.text, turn.number)
             && !is_barred(statement, turn, self.turns.len() - 1 - at, 1.0)

@@ -23,18 +23,14 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
                 || ((later_turns > 0 || statement.voice == Voice::Work) && is_of_its_time(statement, turn, &lower))))
 }
 
-/// Returns whether a statement is no result: the human's words, which are told as the request, a question, a hope, or narration.
+/// Returns whether a statement is no result: the human's words, which are told as the request, a question, or a hope.
 fn says_nothing(statement: &Statement, lower: &str) -> bool {
     statement.voice == Voice::Human
         || statement::is_question(&statement.text)
         || (statement.voice != Voice::Commit && signs::is_hope(lower))
-        // That there is nothing more is what a review found.
-        || (statement.voice == Voice::Answer
-            && prose::is_narration(&statement.text)
-            && !text::starts_with_words(lower, "nothing"))
 }
 
-/// Returns whether a statement belongs to the way: praise, narration, a guess beside work, or a part of a plan that the user turned down.
+/// Returns whether a statement belongs to the way: praise, what the agent is about to do, a guess beside work, or a part of a plan that the user turned down.
 fn is_of_the_way(statement: &Statement, turn: &TurnResult, lower: &str, score: f32) -> bool {
     (turn.is_refused && !turn.edited && statement.form != Form::Sentence)
         || (signs::is_on_the_way(lower) && !tells_new_state(statement, turn, lower))
