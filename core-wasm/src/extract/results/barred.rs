@@ -41,10 +41,12 @@ fn is_of_the_way(statement: &Statement, turn: &TurnResult, lower: &str, score: f
         || (statement.voice == Voice::Work && is_passing_word(statement, turn, lower, score))
 }
 
-/// Returns whether what the agent said while it worked is no knowledge: a lead, a word beside a chore or a change, or a problem without
+/// Returns whether what the agent said while it worked is no knowledge: a lead, what it was about to do, a word beside a chore or a change, or a problem without
 /// a cause, after which files were changed.
 fn is_passing_word(statement: &Statement, turn: &TurnResult, lower: &str, score: f32) -> bool {
     turn.is_chore
+        || signs::is_intent(lower)
+        || prose::is_narration(&statement.text)
         || (turn.edited && score < MIN_WORK_SCORE)
         || is_lead(&statement.text)
         || (statement.is_before_edit && signs::is_problem(lower) && prose::signs(lower).0 < MIN_CAUSE)
