@@ -179,7 +179,7 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, optio
 }
 
 /// Returns whether a word in the position of a password is a password. A reference to another place is not.
-fn is_password_argument(text: &str) -> bool {
+pub(super) fn is_password_argument(text: &str) -> bool {
     let shape = if text.contains(' ') { Shape::Quoted } else { Shape::Bare };
     let short = text.len() < 5 && !text.contains(['$', '<', '*', '{', '[', '.']);
     text.len() >= 3 && !is_port(text) && (short || is_secret(text, Kind::Password, shape))
@@ -237,7 +237,8 @@ fn flag_cluster_end(bytes: &[u8], option: &[u8], style: Style) -> Option<usize> 
     (end > 2 && end <= MAX_FLAGS + 1 && bytes[end - 1] == *letter && bytes.get(end) == Some(&b' ')).then_some(end)
 }
 
-fn word_end(bytes: &[u8], start: usize) -> usize {
+/// Returns the end of the word that starts at `start`.
+pub(super) fn word_end(bytes: &[u8], start: usize) -> usize {
     (start..bytes.len())
         .find(|&at| {
             bytes[at] <= b' '
@@ -363,60 +364,6 @@ pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
     if is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
         scan.add_likely(rule.id, value);
     }
-}
-
-/// Finds the passwords in the lines below `chpasswd <<EOF`, and the one below `sudo -S reboot <<EOF`.
-pub(super) fn here_document(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const MAX_LINE_BYTES: usize = 160;
-    const MAX_USERS: usize = 16;
-    let bytes = scan.bytes;
-    let line = &bytes[..line_end(&bytes[..bytes.len().min(at.start + MAX_LINE_BYTES)], at.start)];
-    let Some(word) = here_document_word(line, at.start) else { return };
-    let names_users = memchr::memmem::find(&line[at.start..], b"chpasswd").is_some();
-    let mut end = line.len();
-    for _ in 0..if names_users { MAX_USERS } else { 1 } {
-        let mut start = match &bytes[end..] {
-            [b'\n', ..] => end + 1,
-            [b'\\', b'n', ..] => end + 2,
-            _ => return,
-        };
-        // Below `<<-EOF`, tabs may indent a line.
-        while let Some(tab) = [&b"\t"[..], b"\\t"].iter().find(|tab| bytes[start..].starts_with(tab)) {
-            start += tab.len();
-        }
-        let window = &bytes[..bytes.len().min(start + MAX_LINE_BYTES)];
-        end = word_end(window, start);
-        if bytes[start..end] == bytes[word.clone()] {
-            return;
-        }
-        let user = if names_users { memchr::memchr(b':', &bytes[start..end]).map(|colon| colon + 1) } else { Some(0) };
-        let Some(user) = user else { return };
-        let value = start + user..end;
-        let is_line = matches!(&bytes[end..], [] | [b'\n' | b'\r', ..] | [b'\\', b'n' | b'r', ..]);
-        if !is_line {
-            return;
-        }
-        if is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
-            scan.add_likely(rule.id, value);
-        }
-    }
-}
-
-/// Returns the end of the line that continues at `from`. In JSON, `\n` ends a line.
-fn line_end(bytes: &[u8], from: usize) -> usize {
-    let ends = |at: &usize| matches!(&bytes[*at..], [b'\n', ..] | [b'\\', b'n', ..]);
-    (from..bytes.len()).find(ends).unwrap_or(bytes.len())
-}
-
-/// Returns the word that ends the here-document of the command at `from`: `END` in `chpasswd <<-'END'`.
-fn here_document_word(line: &[u8], from: usize) -> Option<Range<usize>> {
-    let operator = from + memchr::memmem::find(&line[from..], b"<<")? + 2;
-    let indented = operator + usize::from(line.get(operator) == Some(&b'-'));
-    let start = span(line, indented, |byte| matches!(byte, b' ' | b'\\' | b'"' | b'\''));
-    let end = span(line, start, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    // `1 << 20` is no here-document.
-    let is_word = line.get(start).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
-    is_word.then_some(start..end)
 }
 
 /// Finds the password in `echo SECRET | docker login --password-stdin`.

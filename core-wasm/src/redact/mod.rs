@@ -13,6 +13,7 @@ mod chosen;
 mod command;
 mod encoded;
 pub mod gitleaks;
+mod here_document;
 mod keywords;
 mod login;
 mod name;

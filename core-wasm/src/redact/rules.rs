@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::{
     assignment, block, calls,
     command::{self, Style},
-    encoded, login,
+    encoded, here_document, login,
     number::{self, DigitRule},
     pin, prose, record,
     rule::Rule,
