@@ -260,6 +260,8 @@ impl Runtime {
     /// Lets this runtime compile what `compiling` says, from now on.
     pub fn allow(&mut self, compiling: Compiling) {
         self.compiling = compiling;
+        // Those that were made before compile only what was allowed then.
+        self.policies.get_mut().clear();
     }
 
     /// Makes this the runtime of a command, whose user waits for an upgrade of the database.

@@ -138,7 +138,8 @@ impl fmt::Display for CompilerError {
 impl std::error::Error for CompilerError {}
 
 impl CompilerError {
-    fn new(message: String) -> Self {
+    /// Creates an error with this message and the hint to install the compiler.
+    pub fn new(message: String) -> Self {
         Self { message, hint: HINT.to_owned() }
     }
 }

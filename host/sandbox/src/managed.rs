@@ -16,6 +16,7 @@ use super::cache::Cache;
 use super::capability::Capabilities;
 use super::engine::Limits;
 use super::folder::{Owner, check_folder_trusted, read_trusted};
+use super::manifest::is_name;
 use throughline_model::digest::is_sha256_hex;
 use throughline_model::files::canonical;
 use throughline_model::invalid::Invalid;
@@ -246,6 +247,9 @@ impl Managed {
                 );
             }
         }
+        if let Some(name) = managed.policies.require.iter().find(|name| !is_name(name)) {
+            return Err(format!("policies.require holds {name:?}, which no policy can be called").into());
+        }
         managed.forbidden().map_err(|error| error.at("policies.forbid"))?;
         for (name, grants) in &managed.grants {
             Capabilities::parse(grants.iter().map(String::as_str))
@@ -409,6 +413,7 @@ mod tests {
             ("[policies]\nalow = []", "alow"),
             ("[policies]\nallow = [\"x\"]", "not a SHA-256"),
             ("[policies]\nforbid = [\"files\"]", "files"),
+            ("[policies]\nrequire = [\"Till \\u001b[1m\"]", "policies.require"),
             ("[grants]\nadr = [\"files\"]", "grants.adr"),
             ("[memory]\noff = [\"secret\"]", "must be absolute"),
             ("[limits]\ntime-ms = 0", "above 0"),

@@ -73,10 +73,14 @@ use crate::runtime::{self, Runtime};
 use throughline_agents::protocol::{self as agent, Event, Moment};
 use throughline_platform::log::Level;
 use throughline_platform::namespace;
-use throughline_sandbox::chain::{Compiling, NotCompiled};
+use throughline_sandbox::chain::{Compiling, NoAnswer, NotCompiled};
 use throughline_sandbox::compile::CompilerError;
 use throughline_sandbox::registry::Blocked;
 use throughline_store::{self as store, Store, StoreError};
+
+/// What begins the description of a failure.
+const HOOK: &str = "hook: ";
+const COMPILER_FAILED: &str = "hook: throughline-compiler cannot be used";
 
 /// Prepares the runtime of a hook. Until the event is known, only the log needs a policy, and nobody may wait for that until the
 /// default policy is compiled.
@@ -211,16 +215,23 @@ pub fn store_all_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
 /// Says to a person why nothing could be told or can be remembered. Of a policy that blocks this, only the name is said: a name has no
 /// other characters than lower-case letters, digits and hyphens.
 fn failure_at_start(error: &anyhow::Error) -> Cow<'static, str> {
-    if let Some(Blocked { policy, .. }) = error.downcast_ref() {
-        return format!("the required policy {policy} does not run").into();
+    let what = describe_failure(error);
+    // What a policy cannot do without the compiler is no fault of the policy.
+    if what != COMPILER_FAILED {
+        if let Some(Blocked { policy, .. }) = error.downcast_ref() {
+            return format!("the required policy {policy} does not run").into();
+        }
+        if let Some(NoAnswer { policy }) = error.downcast_ref() {
+            return format!("the required policy {policy} did not answer").into();
+        }
     }
-    describe_failure(error).strip_prefix("hook: ").unwrap_or("the policies failed").into()
+    what.strip_prefix(HOOK).unwrap_or("the policies failed").into()
 }
 
 /// Describes the failure using no text from outside, so that it can be logged whatever else is broken.
 fn describe_failure(error: &anyhow::Error) -> &'static str {
     if error.chain().any(<dyn std::error::Error>::is::<CompilerError>) {
-        return "hook: throughline-compiler cannot be used";
+        return COMPILER_FAILED;
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",
@@ -245,5 +256,29 @@ pub fn budget_name(moment: &Moment) -> &'static str {
         Moment::PromptSubmitted { .. } => "memory-search",
         Moment::ToolsUsed { .. } | Moment::MessageWritten { .. } => "memory-track",
         Moment::End { .. } => "memory-save",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Error;
+
+    use super::*;
+
+    #[test]
+    fn the_start_says_what_keeps_the_session_from_being_remembered() {
+        let blocked = || Blocked { policy: "till".into(), why: "the required policy till is missing".into() };
+        let no_answer = || NoAnswer { policy: "till".into() };
+        let compiler = || CompilerError::new("it is not there".into());
+        for (error, what) in [
+            (Error::from(blocked()), "the required policy till does not run"),
+            (Error::from(no_answer()), "the required policy till did not answer"),
+            (Error::msg("a trap").context(no_answer()), "the required policy till did not answer"),
+            (Error::from(compiler()).context(no_answer()), "throughline-compiler cannot be used"),
+            (Error::from(StoreError::Missing("till.db".into())), "there is no database"),
+            (Error::msg("a trap"), "the policies failed"),
+        ] {
+            assert_eq!(failure_at_start(&error), what);
+        }
     }
 }

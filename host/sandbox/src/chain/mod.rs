@@ -35,4 +35,4 @@ mod work;
 pub use policies::{Extractor, Policies, PolicyId, Reporter, short};
 pub use redaction::Redactor;
 pub use sandbox::{Compile, Compiling, DEFAULT_NAME, NotCompiled, Sandbox};
-pub use work::Work;
+pub use work::{NoAnswer, Work};

@@ -1,5 +1,6 @@
 //! A unit of work: calls the policies of a stage, strongest first, until one answers.
 
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +18,6 @@ use crate::instance::{
     Summary, ToolEvent, describe_failure,
 };
 use crate::manifest::Mode;
-use crate::registry::Blocked;
 use crate::stage::Stage;
 
 /// With less time than this a policy is not called, because it would be stopped before it could finish.
@@ -25,6 +25,22 @@ const MIN_CALL_TIME: Duration = Duration::from_millis(10);
 
 /// A call that timed out after at least this long counts as a failure; with less time it was merely late.
 const MIN_FAIR_TIME: Duration = Duration::from_millis(250);
+
+/// The error if a required policy gave no answer, because it failed, was set aside or had no time left. No other policy may answer in
+/// its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoAnswer {
+    /// The policy's name.
+    pub policy: String,
+}
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the required policy {} did not answer", self.policy)
+    }
+}
+
+impl std::error::Error for NoAnswer {}
 
 /// The state of a policy's instance within a unit of work.
 pub(super) enum Slot {
@@ -108,10 +124,11 @@ impl Work<'_> {
     fn fail_if_required<T>(&self, index: usize, stage: Stage, error: Option<anyhow::Error>) -> Result<Option<T>> {
         let candidate = &self.policies.registry.candidates[index];
         if candidate.required_by_admin || (candidate.required && stage == Stage::Redactor) {
-            let policy = candidate.name().to_owned();
-            let why = format!("the required policy {policy} did not answer");
-            let blocked = Blocked { policy, why };
-            return Err(error.map_or_else(|| blocked.clone().into(), |error| error.context(blocked.clone())));
+            let no_answer = NoAnswer { policy: candidate.name().to_owned() };
+            return Err(match error {
+                Some(error) => error.context(no_answer),
+                None => no_answer.into(),
+            });
         }
         Ok(None)
     }
