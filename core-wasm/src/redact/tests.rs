@@ -512,69 +512,6 @@ const COMMANDS_WITH_PASSWORDS: &[&str] = &[
     "bash -c 'chpasswd <<EOF\namy:@\nEOF'",
 ];
 
-/// Returns a command with a here-document in which `@` is the password, and how it is written in a text.
-fn here_document() -> impl Strategy<Value = String> {
-    let program =
-        prop::sample::select(vec!["chpasswd", "kinit amy", "sudo -S reboot", "docker login --password-stdin a.example"]);
-    let quote = prop::sample::select(vec!["@", "'@'", "\"@\"", "\\@"]);
-    let word = (quote, "[A-Za-z_!%+:.][A-Za-z0-9_!%+:.-]{0,8}");
-    let operator = prop::sample::select(vec!["<<", "<< ", "<<-", "<<- "]);
-    let place = prop::sample::select(vec![
-        "§ #",
-        "cat #| §",
-        "§ # && klist",
-        "§ # | tee a.log",
-        "sudo -u amy § \\\n #",
-        "§ # \\\n >a",
-    ]);
-    let lead = prop::sample::select(vec!["", "  ", "\t", "+", " 7\u{2192}"]);
-    let (ends, nested) = (prop::sample::select(vec!["\n", "\r\n"]), 0usize..3);
-    (program, word, operator, place, lead, ends, nested).prop_map(
-        |(program, (quote, word), operator, place, lead, ends, nested)| {
-            let tab = if operator.contains('-') { "\t" } else { "" };
-            let line = if program == "chpasswd" { "amy:@" } else { "@" };
-            let command = place.replace('#', &format!("{operator}{}", quote.replace('@', &word))).replace('§', program);
-            let lines = [command, format!("{tab}{line}"), format!("{tab}{word}"), "ls".to_owned()];
-            let text: String = lines.iter().flat_map(|line| [lead, line, ends]).collect();
-            (0..nested).fold(text, |text, _| serde_json::json!({ "text": text }).to_string())
-        },
-    )
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_here_document_hides_its_password(
-        text in here_document(),
-        password in prop::sample::select(PASSWORDS),
-        before in "([a-z]{0,9} ?){0,3}\n",
-    ) {
-        let scrubbed = scrub(&format!("{before}{}", text.replace('@', password))).into_owned();
-        prop_assert!(!scrubbed.contains(password), "{} → {}", text, scrubbed);
-        prop_assert_eq!(scrub(&scrubbed).into_owned(), scrubbed.clone());
-    }
-
-    #[test]
-    fn what_only_looks_like_a_here_document_stays(
-        name in "[a-z]{1,8}",
-        shape in prop::sample::select(vec![
-            "log << \"kinit: \" << #;\n\tstate2024->next();\n",
-            "    log << #;  // chpasswd\n    Open2024x\n",
-            "bits <<= # | kinit;\nOpen2024x\n",
-            "cryptsetup resize a $((1 << #))\nOpen2024x\n",
-            "cat > a.conf <<# && kinit amy\nOpen2024x\n#\n",
-            "cat <<<# >a; kinit amy\nOpen2024x\n",
-            "kinit amy\ncat <<#\nOpen2024x\n#\n",
-            "cat <<#\nOpen2024x\n#\nkinit amy\n",
-        ]),
-        nested in 0usize..3,
-    ) {
-        let text = (0..nested).fold(shape.replace('#', &name), |text, _| serde_json::json!({ "text": text }).to_string());
-        prop_assert_eq!(scrub(&text), text.as_str());
-    }
-}
-
 /// Texts in which a name says that a value with digits is a password: `@` for the password.
 const STATED: &[&str] = &[
     "stringData:\n  password: |\n    @\n  user: amy",
