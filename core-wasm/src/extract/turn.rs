@@ -18,7 +18,7 @@ use super::statement::{self, Form, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
 use crate::text;
-use replaced::Replaced;
+use replaced::ChangedLines;
 use teammates::Status;
 
 /// The maximum length of the prompt's first line, which the host records as an event, in characters.
@@ -155,9 +155,9 @@ pub(super) struct Turn {
     /// The hashes of the headings of the documents that the turn wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     headings: Vec<u32>,
-    /// The small changes that the turn made, as long as they are few.
+    /// The lines that the turn changed, by file, as long as they are few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    replaced: Vec<Replaced>,
+    changed_lines: Vec<ChangedLines>,
     /// What the user said while the agent worked, or on refusing a call, that nothing else records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
@@ -246,7 +246,7 @@ impl Turn {
         self.status = Status::default();
         (self.edited, self.edited_since, self.built, self.acted) = (false, false, false, false);
         (self.committed, self.failed, self.works) = (false, false, false);
-        self.replaced.clear();
+        self.changed_lines.clear();
         self.added.clear();
     }
 

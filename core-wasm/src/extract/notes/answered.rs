@@ -1,8 +1,6 @@
 //! Answers for the requests of which nothing else is told.
 
-use super::given::Given;
-use super::line::as_sentence;
-use super::outcome::{Outcome, ResultLine};
+use super::outcome::{Outcome, result};
 use super::overtaken::is_denied;
 use crate::extract::requests;
 use crate::extract::state::State;
@@ -24,14 +22,13 @@ pub(super) fn with_passages(state: &State, mut outcome: Outcome) -> Outcome {
         if is_part_told || is_answered_later(state, at, told, &asked) || needs_none(state, at) {
             continue;
         }
-        let line = as_sentence(&state.results.passage(at, state.labels()));
-        if line.chars().count() < MIN_CHARS {
+        let passage = state.results.passage(at, state.labels());
+        if passage.chars().count() < MIN_CHARS {
             continue;
         }
-        let given = Given::of(state, &turns[at], &line);
         let results = if outcome.end_of.is_some_and(|end| at > end) { &mut since } else { &mut before };
         let place = results.partition_point(|it| it.turn < at);
-        results.insert(place, ResultLine { turn: at, line, given, is_refused: false });
+        results.insert(place, result(state, at, at, &passage));
     }
     outcome.since = since.len();
     before.extend(since);
@@ -74,6 +71,7 @@ fn needs_none(state: &State, at: usize) -> bool {
         || turn.is_unfinished
         || turn.is_refused
         || turn.is_taken_back
+        // What the user only said something against is told: mostly that is the next wish, and no denial.
         || turn.conceded
         || turn.reverted
         || is_replaced()

@@ -1,10 +1,7 @@
 //! The line of one turn: without what is told elsewhere, with the user's words quoted, and with hashes and counts of tests.
 
-use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE, split_quote};
-use crate::extract::requests;
-use crate::extract::results::TurnResult;
+use crate::extract::course::split_quote;
 use crate::extract::state::State;
-use crate::extract::statement::Voice;
 use crate::text;
 
 /// The maximum length of a run of tests that is told, in bytes.
@@ -12,44 +9,6 @@ const MAX_RUN_BYTES: usize = 140;
 
 /// The length below which too little would remain of a result, in characters.
 pub(super) const MIN_REST_CHARS: usize = 40;
-
-/// The maximum length of what the user said that is told beside a result, in bytes.
-const MAX_SAID_BYTES: usize = 200;
-
-/// Strips what the user said from the line of a turn, as far as that is told as the request.
-pub(super) fn without_request(state: &State, turn: &TurnResult, line: String) -> String {
-    if turn.asked != state.request && requests::latest(state) != Some(turn.asked.as_str()) {
-        return line;
-    }
-    let Some((said, answer)) = line.split_once(" → ") else { return line };
-    let own = turn.statements.iter().filter(|it| it.voice == Voice::Human);
-    if !own.clone().any(|it| said.starts_with(it.text.as_str())) {
-        return line;
-    }
-    let told = own.filter(|it| turn.asked.contains(it.text.as_str()));
-    let rest = told.fold(said.to_owned(), |said, it| said.replacen(it.text.as_str(), "", 1));
-    let rest = without_gaps(rest);
-    let rest = rest.trim_end_matches([' ', ';']).trim_start_matches([' ', ';', '.']);
-    if rest.is_empty() { answer.to_owned() } else { format!("{rest} → {answer}") }
-}
-
-/// Puts what the user said before the result of a turn into quotation marks. `label` may stand before it, and is of the result.
-pub(super) fn with_quoted_user(turn: &TurnResult, line: String, label: &str) -> String {
-    let Some((said, rest)) = line.split_once(ARROW) else { return line };
-    let lead = format!("{label}: ");
-    let (lead, said) = said.strip_prefix(lead.as_str()).map_or(("", said), |said| (lead.as_str(), said));
-    let is_users = turn.statements.iter().any(|it| it.voice == Voice::Human && said.starts_with(it.text.as_str()));
-    let said = text::clip(said, MAX_SAID_BYTES);
-    if is_users { format!("{QUOTE}{said}{END_OF_QUOTE}{ARROW}{lead}{rest}") } else { line }
-}
-
-/// Puts what the user said before the result of a turn behind it.
-pub(super) fn with_user_behind(line: String) -> String {
-    match split_quote(&line) {
-        Some((said, rest)) => format!("{} ({QUOTE}{said}{END_OF_QUOTE})", rest.trim_end_matches(['.', '。'])),
-        None => line,
-    }
-}
 
 /// Returns the result of a turn without the quoted words of the user before it.
 pub(super) fn without_quote(line: &str) -> &str {
@@ -125,7 +84,6 @@ pub(super) fn as_sentence(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::statement::statements;
 
     const BEFORE: &str = "Before the change";
 
@@ -141,17 +99,5 @@ mod tests {
         assert_eq!(without(&format!("{told} Steps to take: It rings."), &gone, BEFORE), told, "nothing is led to");
         let labelled = format!("{BEFORE}: It rings. {slip}");
         assert_eq!(without(&labelled, &gone, BEFORE), labelled, "the label is of that sentence");
-    }
-
-    #[test]
-    fn the_words_of_the_user_are_quoted_and_stand_behind_the_end() {
-        let said = statements("The drawer is not red.", Voice::Human);
-        let turn = TurnResult { statements: said, edited: true, ..TurnResult::default() };
-        let line = with_quoted_user(&turn, "The drawer is not red. → Painted it.".to_owned(), "Undone");
-        assert_eq!(line, "“The drawer is not red.” → Painted it.");
-        assert_eq!(with_user_behind(line), "Painted it (“The drawer is not red.”)");
-        let undone = with_quoted_user(&turn, "Undone: The drawer is not red. → Painted it.".to_owned(), "Undone");
-        assert_eq!(undone, "“The drawer is not red.” → Undone: Painted it.");
-        assert_eq!(with_quoted_user(&turn, "`red` → `blue`".to_owned(), "Undone"), "`red` → `blue`");
     }
 }

@@ -1,9 +1,7 @@
 //! How the session ended, and what its other turns gave.
 
 use super::given::{Given, has_work};
-use super::line::{
-    MIN_REST_CHARS, as_sentence, with_hashes, with_quoted_user, with_tests_run, with_user_behind, without_request,
-};
+use super::line::{MIN_REST_CHARS, as_sentence, with_hashes, with_tests_run};
 use super::overtaken::is_refused;
 use crate::extract::course::{ARROW, END_OF_QUOTE, QUOTE, split_quote};
 use crate::extract::human;
@@ -68,32 +66,26 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let told = lines.iter().map(|(at, _)| asked_at(&moved, *at)).chain(lines.iter().map(|(at, _)| *at)).collect();
     let Some((at, end)) = take_end(state, &mut lines) else { return Outcome::default() };
     let (at, end) = with_summary(state, &mut lines, at, end);
-    let (at, end, since) = without_asides(state, &mut lines, at, end);
-    let end = with_work_before(state, &mut lines, at, with_user_behind(end));
+    let (at, end, asides) = without_asides(state, &mut lines, at, end);
+    let end = with_work_before(state, &mut lines, at, end);
     let end = with_check(state, end);
     let end = with_yes_or_no(&state.results.turns()[at], with_numbers(state, &end));
-    let results = results(state, &lines, &moved);
-    // The end may have taken one of the answers after it, and one that gave nothing is no result.
-    let since = since.min(results.len());
+    let since = asides.len();
+    lines.extend(asides);
+    let results = lines.iter().map(|(at, line)| result(state, *at, asked_at(&moved, *at), line)).collect();
     Outcome { end, end_of: Some(at), results, since, told }
 }
 
 /// Returns the lines of all turns, and the turns of commits with those of their work.
 fn told_lines(state: &State) -> (Lines, Vec<(usize, usize)>) {
     let turns = state.results.turns();
-    let lines =
-        state.results.told(state.labels()).into_iter().map(|(at, line)| (at, without_request(state, &turns[at], line)));
-    let lines = lines.map(|(at, line)| (at, with_quoted_user(&turns[at], line, state.labels().taken_back))).collect();
-    let (mut lines, moved) = with_commits(turns, lines, state.labels().committed);
+    let (mut lines, moved) = with_commits(turns, state.results.told(state.labels()), state.labels().committed);
     // How it was before a change says nothing without the change, but it is better than no end.
     let last = lines.len().saturating_sub(1);
     let mut place = 0..;
-    // Nor does a short remark of a turn that ended while the agent was still looking, and what the user said gave nothing.
-    let is_idle = |at: usize, line: &str| {
-        line.starts_with(state.labels().before_change)
-            || is_passing_remark(&turns[at], line)
-            || only_repeats_user(&turns[at], line)
-    };
+    // Nor does a short remark of a turn that ended while the agent was still looking.
+    let is_idle =
+        |at: usize, line: &str| line.starts_with(state.labels().before_change) || is_passing_remark(&turns[at], line);
     lines.retain(|(at, line)| place.next() == Some(last) || !is_idle(*at, line));
     (lines, moved)
 }
@@ -131,17 +123,14 @@ fn with_summary(state: &State, lines: &mut Lines, at: usize, end: String) -> (us
     (closing, told.join(" ").replace(&format!(". {committed} \""), &format!(". — {committed} \"")))
 }
 
-/// Takes the work as the end if the last answers are beside it or only propose something. Also returns how many of the lines are such answers: they are told as what came since.
-fn without_asides(state: &State, lines: &mut Lines, at: usize, end: String) -> (usize, String, usize) {
-    let Some(place) = work_before_aside(state, lines, at) else {
-        return (at, end, 0);
-    };
+/// Takes the work as the end if the last answers are beside it or only propose something. Also returns those answers, which are told as what
+/// came since, and are not among the lines any more.
+fn without_asides(state: &State, lines: &mut Lines, at: usize, end: String) -> (usize, String, Lines) {
+    let Some(place) = work_before_aside(state, lines, at) else { return (at, end, Vec::new()) };
     let mut asides = lines.split_off(place + 1);
     asides.push((at, end));
     let (at, end) = lines.pop().unwrap_or_default();
-    let since = asides.len();
-    lines.extend(asides);
-    (at, end, since)
+    (at, end, asides)
 }
 
 /// Puts the work before an end that says little, or that is its commit.
@@ -166,7 +155,7 @@ fn with_work_before(state: &State, lines: &mut Lines, at: usize, end: String) ->
         .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back)
         .filter(|&place| is_short || (is_commit && fits(&lines[place].1)));
     let Some(place) = before else { return end };
-    let work = with_user_behind(lines.remove(place).1);
+    let work = lines.remove(place).1;
     // The line of a turn that says nothing itself is what was committed.
     let is_message = end.starts_with(committed)
         || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
@@ -186,22 +175,18 @@ fn with_numbers(state: &State, line: &str) -> String {
     as_sentence(&with_hashes(state, &with_tests_run(state, line)))
 }
 
-/// Returns the results, given the lines, and the turns of commits with those of their work.
-fn results(state: &State, lines: &[(usize, String)], moved: &[(usize, usize)]) -> Vec<ResultLine> {
+/// Returns the result of the turn at `at`, given the place of the turn in which it was asked for, and its line.
+pub(super) fn result(state: &State, at: usize, turn: usize, line: &str) -> ResultLine {
     let turns = state.results.turns();
-    let result = |(at, line): &(usize, String)| {
-        let given = Given::of(state, &turns[*at], line);
-        let turn = asked_at(moved, *at);
-        let said = with_yes_or_no(&turns[*at], with_numbers(state, line));
-        let line = match asked_of(state, turn, line) {
-            Some(asked) => format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{said}"),
-            None => said,
-        };
-        let is_refused = is_refused(state, *at, &line);
-        let line = if is_refused { in_short(&line) } else { line };
-        ResultLine { turn, line, given, is_refused }
+    let given = Given::of(state, &turns[at], line);
+    let said = with_yes_or_no(&turns[at], with_numbers(state, line));
+    let line = match asked_of(state, turn) {
+        Some(asked) => format!("{QUOTE}{asked}{END_OF_QUOTE}{ARROW}{said}"),
+        None => said,
     };
-    lines.iter().map(result).collect()
+    let is_refused = is_refused(state, at, &line);
+    let line = if is_refused { in_short(&line) } else { line };
+    ResultLine { turn, line, given, is_refused }
 }
 
 /// Returns the beginning of a result that was refused, up to the end of a sentence if one is near. The user's words before it stay.
@@ -229,7 +214,7 @@ fn is_passing_remark(turn: &TurnResult, line: &str) -> bool {
 /// Puts the yes or no of an answer before what is told of it, unless that begins so.
 fn with_yes_or_no(turn: &TurnResult, line: String) -> String {
     let word = turn.yes_or_no.trim_end_matches('.');
-    if word.is_empty() || turn.has_work() || line.starts_with(QUOTE) || line.starts_with(word) {
+    if word.is_empty() || turn.has_work() || line.starts_with(word) {
         return line;
     }
     format!("{} {line}", turn.yes_or_no)
@@ -279,11 +264,10 @@ fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: 
 }
 
 /// Returns what a turn was asked, shortened, if nothing else tells it: what "what is easy is the first" answers.
-fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
+fn asked_of(state: &State, at: usize) -> Option<String> {
     let turn = &state.results.turns()[at];
     let asked = turn.asked.as_str();
     let is_told_elsewhere = asked == state.request || requests::latest(state) == Some(asked);
-    let is_led = line.starts_with(QUOTE);
     // What was wrong is mended by now, or was only thought to be wrong.
     let lower = asked.to_lowercase();
     let is_telling = turn.substantive
@@ -291,7 +275,6 @@ fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
         && !signs::is_problem(&lower)
         && !signs::is_guess(&lower)
         && !is_told_elsewhere
-        && !is_led
         && human::stands_alone(asked)
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])
@@ -333,11 +316,6 @@ fn discusses(turn: &TurnResult) -> bool {
     !turn.has_work() && !turn.used_tools && human::only_asks(&turn.asked)
 }
 
-/// Returns whether the line of a turn is nothing but what the user said.
-fn only_repeats_user(turn: &TurnResult, line: &str) -> bool {
-    turn.statements.iter().any(|it| it.voice == Voice::Human && it.text.trim() == line.trim())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -358,10 +336,45 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_said_is_no_result() {
-        let asked = "the bell of the night till should ring twice";
-        let turn = TurnResult { statements: statement::statements(asked, Voice::Human), ..turn(true) };
-        assert!(only_repeats_user(&turn, asked) && !only_repeats_user(&turn, "The bell rings twice."));
+    fn what_came_since_the_work_is_not_taken_for_the_end() {
+        let asked = |asked: &str, answer: &str, edited: bool| TurnResult {
+            asked: asked.to_owned(),
+            statements: statement::statements(answer, Voice::Answer),
+            substantive: true,
+            prompt_chars: 80,
+            built: edited,
+            ..turn(edited)
+        };
+        let mut state = State::default();
+        state.commits.push(String::new());
+        for turn in [
+            asked(
+                "paint the drawer of the night till",
+                "The drawer of the night till is painted red, and its lock is oiled.",
+                true,
+            ),
+            TurnResult {
+                substantive: false,
+                committed: true,
+                ..asked("run it", "The tests of the till and the lint pass now.", false)
+            },
+            asked(
+                "Which lock does the day till have?",
+                "The day till has a lock of steel, because the old one was worn.",
+                false,
+            ),
+            asked(
+                "Where are the slips of the shop?",
+                "The slips of the shop are printed below the counter of the till.",
+                false,
+            ),
+        ] {
+            state.results.push(turn);
+        }
+        let outcome = outcome(&state);
+        let lines: Vec<&str> = outcome.results.iter().map(|it| it.line.as_str()).collect();
+        assert!(outcome.end.contains("painted red") && outcome.end.contains("pass now"), "{}", outcome.end);
+        assert_eq!((outcome.since, lines.len()), (2, 2), "{lines:?}");
     }
 
     #[test]

@@ -84,11 +84,10 @@ const NARRATION: &[&str] = &[
     "now i have",
     "now i",
     "now we",
-    "first, let",
     "first let",
-    "first, i",
-    "next, i",
-    "next, let",
+    "first i",
+    "next i",
+    "next let",
     "then i'll",
     "time to",
     "looking at",
@@ -217,6 +216,11 @@ const NARRATION_ENDS: &[&str] = &[
 pub(crate) fn is_narration(sentence: &str) -> bool {
     let sentence = strip_interjection(sentence);
     let lower = text::lower(sentence).replace('’', "'");
+    // "Next, I paint it" is "Next I paint it".
+    let lower = match lower.split_once(", ") {
+        Some((word @ ("first" | "next"), rest)) => format!("{word} {rest}"),
+        _ => lower,
+    };
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
     let names_skill = || lower.starts_with("i'm using the ") && lower.contains(" skill");
     NARRATION.iter().any(|opening| text::starts_with_words(&lower, opening))

@@ -111,7 +111,7 @@ pub(super) fn with_bonuses(mut score: f32, statement: &Statement) -> f32 {
     let lower = text::lower(&statement.text);
     // Why something is as it is holds for everybody, whoever it was told to.
     let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");
-    if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
+    if signs::addresses_reader(&lower) && !is_cause() {
         score -= ADDRESS_PENALTY;
     }
     if statement.voice == Voice::Answer && standing::is_short_answer(&lower) {

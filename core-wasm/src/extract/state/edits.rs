@@ -110,6 +110,10 @@ impl State {
         self.text_written(file, &edit, source, settled);
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);
+        let own = clean::path(file, &self.root);
+        if !clean::is_outside(&own) {
+            self.turn.lines_changed(&own, &lines);
+        }
         self.taken_back.edited(file, self.turns, self.own_commits());
         self.edit_compared(file, &edit, source, settled);
         self.failures.file_changed(file);
@@ -146,10 +150,6 @@ impl State {
 
     /// Compares an edit with those before it, some of which it may take back.
     fn edit_compared(&mut self, file: &str, edit: &Edit<'_>, source: &LineRef, settled: &mut Vec<Draft>) {
-        let own = clean::path(file, &self.root);
-        if !clean::is_outside(&own) {
-            self.turn.replaced(&own, &edit.old, &edit.new);
-        }
         let reversal = self.files.record_edit(file, &edit.old, &edit.new);
         // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
         let is_back = match reversal {

@@ -1,4 +1,4 @@
-//! The small changes of a turn, which are told if its answer says nothing of them.
+//! The small change of a turn, which is told if its answer says nothing of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,71 +8,111 @@ use crate::extract::signs;
 use crate::extract::statement::{Form, Statement, Voice};
 use crate::text;
 
-/// A piece of one line that was written anew, in one file or in several.
+/// The maximum number of lines that a small change adds to a file or removes from it, and of the files of one.
+const MAX_LINES: usize = 8;
+const MAX_FILES: usize = 3;
+/// The maximum number of added lines that are told of one file.
+const MAX_TOLD: usize = 2;
+/// The minimum length of a line that is told, and the maximum lengths of one beside what it replaced, and of all that are told of one
+/// file, in characters.
+const MIN_CHARS: usize = 4;
+const MAX_PAIR_CHARS: usize = 60;
+const MAX_ALL_CHARS: usize = 160;
+/// The length from which an answer says something of the work, whatever it names, in characters.
+const MIN_ANSWER_CHARS: usize = 160;
+
+/// The lines of one file that a turn changed, without their indentation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Replaced {
-    before: String,
-    after: String,
-    files: Vec<String>,
+pub(super) struct ChangedLines {
+    file: String,
+    removed: Vec<String>,
+    added: Vec<String>,
+    /// Whether they are more than a small change has, so that not all of them are known.
+    is_large: bool,
 }
 
-/// The maximum number of small changes that are told of a turn, and of the files of one.
-const MAX_REPLACED: usize = 3;
-/// The length of a piece that was replaced, and of what stands in its place, in characters.
-const MIN_REPLACED_CHARS: usize = 4;
-const MAX_REPLACED_CHARS: usize = 60;
+impl ChangedLines {
+    /// Counts a line that was added or removed. One that is back, or gone again, does not count.
+    fn count(&mut self, is_added: bool, line: &str) {
+        let (own, other) =
+            if is_added { (&mut self.added, &mut self.removed) } else { (&mut self.removed, &mut self.added) };
+        match other.iter().position(|known| known == line) {
+            Some(at) => _ = other.remove(at),
+            None => own.push(line.to_owned()),
+        }
+    }
+
+    /// Returns what is told of the change. None if that is too much.
+    fn told(&self) -> Option<String> {
+        let telling = |lines: &[String]| -> Vec<String> {
+            let mut telling: Vec<String> = lines.iter().filter(|line| says_something(line)).cloned().collect();
+            telling.dedup();
+            telling
+        };
+        let (removed, added) = (telling(&self.removed), telling(&self.added));
+        let chars = |lines: &[String]| -> usize { lines.iter().map(|line| line.chars().count()).sum() };
+        let is_short = |line: &String| line.chars().count() <= MAX_PAIR_CHARS;
+        match (removed.as_slice(), added.as_slice()) {
+            _ if self.is_large || added.len() > MAX_TOLD || chars(&added) > MAX_ALL_CHARS => None,
+            _ if added.iter().chain(&removed).any(|line| line.contains('`')) => None,
+            ([before], [after]) if is_short(before) && is_short(after) => Some(format!("`{before}` → `{after}`")),
+            _ => Some(added.iter().map(|line| format!("+ `{line}`")).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
 
 impl Turn {
-    /// Records that a piece of a file was replaced. What was replaced again counts from its beginning, and not at all once it is back.
-    pub(in crate::extract) fn replaced(&mut self, file: &str, before: &str, after: &str) {
-        let (before, after) = (before.trim(), after.trim());
-        let is_piece = |it: &str| {
-            let chars = it.chars().count();
-            // A single word may be the value of a secret, which nothing beside it tells.
-            (MIN_REPLACED_CHARS..=MAX_REPLACED_CHARS).contains(&chars)
-                && it.contains([' ', '(', '='])
-                && !it.contains(['\n', '`'])
-        };
-        let of_file = |it: &Replaced| it.files.iter().any(|known| known == file);
-        let again = self.replaced.iter().position(|it| of_file(it) && it.after == before);
-        let before = again.map_or_else(|| before.to_owned(), |at| self.replaced[at].before.clone());
-        self.forget_replaced(|known, it| known == file && it == before);
-        if !(is_piece(&before) && is_piece(after)) || before == after {
-            return;
+    /// Records the lines that an edit of a file added or removed. The first of each pair says whether the line was added.
+    pub(in crate::extract) fn lines_changed(&mut self, file: &str, lines: &[(bool, String)]) {
+        let at = self.changed_lines.iter().position(|it| it.file == file).unwrap_or_else(|| {
+            self.changed_lines.push(ChangedLines { file: file.to_owned(), ..ChangedLines::default() });
+            self.changed_lines.len() - 1
+        });
+        let changed = &mut self.changed_lines[at];
+        // An edit of which no line is known may have changed anything.
+        changed.is_large |= lines.is_empty() || lines.len() > 2 * MAX_LINES;
+        for (is_added, line) in lines.iter().take(2 * MAX_LINES) {
+            match line.trim() {
+                "" => {}
+                line if line.chars().count() > MAX_ALL_CHARS => changed.is_large = true,
+                line => changed.count(*is_added, line),
+            }
         }
-        match self.replaced.iter_mut().find(|it| it.before == before && it.after == after) {
-            Some(known) if known.files.len() < MAX_REPLACED => known.files.push(file.to_owned()),
-            Some(_) => {}
-            None => self.replaced.push(Replaced { before, after: after.to_owned(), files: vec![file.to_owned()] }),
+        changed.is_large |= changed.added.len() > MAX_LINES || changed.removed.len() > MAX_LINES;
+        if changed.is_large {
+            (changed.removed, changed.added) = (Vec::new(), Vec::new());
         }
-        // A turn with more of them did something else than these.
-        self.replaced.truncate(MAX_REPLACED + 1);
+        // A turn that changed more files did something else than a small change.
+        self.changed_lines.truncate(MAX_FILES + 1);
     }
 
-    /// Forgets the small changes of a file that is gone, or as it was before.
+    /// Forgets the changes of files that are gone, or as they were before.
     pub(in crate::extract) fn restored(&mut self, is_restored: impl Fn(&str) -> bool) {
-        self.forget_replaced(|file, _| is_restored(file));
+        self.changed_lines.retain(|it| !is_restored(&it.file));
     }
 
-    /// Forgets the files of small changes, given the file and what stood there before, for which `is_gone` returns true.
-    fn forget_replaced(&mut self, is_gone: impl Fn(&str, &str) -> bool) {
-        for Replaced { before, files, .. } in &mut self.replaced {
-            files.retain(|file| !is_gone(file, before));
-        }
-        self.replaced.retain(|it| !it.files.is_empty());
-    }
-
-    /// Returns the small changes of a turn whose answer says nothing of them: "Good catch."
+    /// Returns the small change of a turn whose answer says nothing of it, by file: "Good catch."
     pub(super) fn untold_changes(&self) -> Vec<Statement> {
-        let says_nothing =
-            |said: &String| prose::is_filler(said) || prose::is_narration(said) || signs::is_praise(&said.to_lowercase());
-        let tells = self.is_silent() || !text::sentences(&self.answer).iter().all(says_nothing);
-        if self.replaced.len() > MAX_REPLACED || tells {
+        let told: Option<Vec<(String, &str)>> =
+            self.changed_lines.iter().map(|it| Some((it.told()?, it.file.as_str()))).collect();
+        let Some(told) = told.filter(|_| self.changed_lines.len() <= MAX_FILES && !self.is_silent()) else {
+            return Vec::new();
+        };
+        let mut changes: Vec<(String, Vec<&str>)> = Vec::new();
+        for (change, file) in told.into_iter().filter(|(change, _)| !change.is_empty()) {
+            match changes.iter_mut().find(|(known, _)| *known == change) {
+                Some((_, files)) => files.push(file),
+                None => changes.push((change, vec![file])),
+            }
+        }
+        let texts: Vec<String> =
+            changes.iter().map(|(change, files)| format!("{change} (`{}`)", files.join("`, `"))).collect();
+        if self.says_of_change(&texts) {
             return Vec::new();
         }
-        let count = u16::try_from(self.replaced.len()).unwrap_or(u16::MAX);
-        let told = self.replaced.iter().zip(0..).map(|(it, place)| Statement {
-            text: format!("`{}` → `{}` (`{}`)", it.before, it.after, it.files.join("`, `")),
+        let count = u16::try_from(texts.len()).unwrap_or(u16::MAX);
+        let told = texts.into_iter().zip(0..).map(|(text, place)| Statement {
+            text,
             voice: Voice::Answer,
             form: Form::Item,
             place,
@@ -81,6 +121,25 @@ impl Turn {
         });
         told.collect()
     }
+
+    /// Returns whether the answer says something of a change: it is long, or has a word of it.
+    fn says_of_change(&self, change: &[String]) -> bool {
+        let says_nothing =
+            |said: &String| prose::is_filler(said) || prose::is_narration(said) || signs::is_praise(&said.to_lowercase());
+        let said = text::sentences(&self.answer);
+        let words: text::Features = change.iter().flat_map(|change| text::features(change)).collect();
+        let names = || said.iter().any(|said| !text::features(said).is_disjoint(&words));
+        !said.iter().all(says_nothing) && (self.answer.chars().count() >= MIN_ANSWER_CHARS || names())
+    }
+}
+
+/// Returns whether a line of code says something alone: not "}", and not what it only takes from elsewhere.
+fn says_something(line: &str) -> bool {
+    const IMPORTS: [&str; 4] = ["import ", "use ", "from ", "#include "];
+    line.chars().count() >= MIN_CHARS
+        && line.contains([' ', '(', '='])
+        && line.contains(char::is_alphanumeric)
+        && !IMPORTS.iter().any(|opening| line.starts_with(opening))
 }
 
 #[cfg(test)]
@@ -88,22 +147,53 @@ mod tests {
     use super::*;
     use crate::extract::memories::LineRef;
 
+    fn turn(edits: &[(&str, &str, &str)]) -> Turn {
+        let mut turn = Turn::begin(LineRef::default(), String::new(), "only cents are rounded", true);
+        for (file, before, after) in edits {
+            let removed = before.lines().map(|line| (false, line.to_owned()));
+            let lines: Vec<(bool, String)> = removed.chain(after.lines().map(|line| (true, line.to_owned()))).collect();
+            turn.lines_changed(file, &lines);
+        }
+        turn
+    }
+
+    fn told(mut turn: Turn, answer: &str) -> Vec<String> {
+        turn.say(answer, LineRef::default());
+        let told = turn.all_statements().into_iter().filter(|it| it.form == Form::Item);
+        told.map(|it| it.text).collect()
+    }
+
     #[test]
     fn a_small_change_is_stated_if_the_answer_says_nothing() {
-        let stated = |answer: &str| {
-            let mut turn = Turn::begin(LineRef::default(), String::new(), "only cents are rounded", true);
-            turn.replaced("day.sh", "round -1", "round -2");
-            turn.replaced("night.sh", "round -1", "round -2");
-            turn.replaced("till.sh", "one\ntwo", "three");
-            turn.replaced("key.sh", "first-secret", "second-secret");
-            turn.replaced("slow.sh", "wait 30", "wait 60");
-            turn.replaced("slow.sh", "wait 60", "wait 30");
-            turn.say(answer, LineRef::default());
-            let told = turn.all_statements().into_iter().filter(|it| it.form == Form::Item);
-            told.map(|it| it.text).collect::<Vec<_>>()
-        };
-        assert_eq!(stated("Good catch."), ["`round -1` → `round -2` (`day.sh`, `night.sh`)"]);
-        assert!(stated("The till now rounds all sums to two places.").is_empty());
-        assert!(stated("").is_empty(), "the turn was interrupted");
+        let turn = turn(&[
+            ("day.sh", "round -1", "round -2"),
+            ("night.sh", "round -1", "round -2"),
+            ("slow.sh", "wait 30", "wait 60"),
+            ("slow.sh", "wait 60", "wait 30"),
+        ]);
+        assert_eq!(told(turn.clone(), "Good catch."), ["`round -1` → `round -2` (`day.sh`, `night.sh`)"]);
+        assert!(told(turn.clone(), "The till now has a round sum in all places.").is_empty());
+        assert_eq!(told(turn.clone(), "The hint of the editor is stale, and will go.").len(), 1);
+        assert!(told(turn, "").is_empty(), "the turn was interrupted");
+    }
+
+    #[test]
+    fn the_lines_that_were_added_are_told_whole() {
+        let added = "use till::bell;\n\nlet rings = bell.count(slip);\nlog(\"rang {rings} times\");\n}";
+        let told = |more: &str| told(turn(&[("till.rs", "log(\"rang\");", &format!("{added}\n{more}"))]), "That is right.");
+        assert_eq!(told(""), ["+ `let rings = bell.count(slip);`, + `log(\"rang {rings} times\");` (`till.rs`)"]);
+        assert!(told("let third = 1;").is_empty(), "it is no small change");
+    }
+
+    #[test]
+    fn a_change_is_told_only_if_all_of_it_is_known_and_small() {
+        let large = "wait 1\n".repeat(20);
+        for other in [("slip.sh", "", large.as_str()), ("slip.sh", "", "")] {
+            let turn = turn(&[("day.sh", "round -1", "round -2"), other]);
+            assert!(told(turn.clone(), "Good catch.").is_empty());
+            let mut restored = turn;
+            restored.restored(|file| file == "slip.sh");
+            assert_eq!(told(restored, "Good catch.").len(), 1);
+        }
     }
 }

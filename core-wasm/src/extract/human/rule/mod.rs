@@ -152,12 +152,13 @@ mod tests {
         for said in ["Next time you paint the till, let me commit.", "from now on I'll push it myself, so don't push"] {
             assert!(is_rule(said), "{said}");
         }
-        for said in ["let me commit this one first", "next time the till may commit twice"] {
+        for said in [
+            "let me commit this one first",
+            "next time the till may commit twice",
+            "will the till let me commit from now on?",
+        ] {
             assert!(!is_rule(said), "{said}");
         }
-        assert!(
-            records::keeps_record("let me commit this one first") && !records::keeps_record("does the till let me commit?")
-        );
     }
 
     #[test]

@@ -154,7 +154,7 @@ pub(super) fn is_reasoned_convention(lower: &str) -> bool {
 }
 
 /// Returns whether somebody commits or pushes without the agent: "let me commit", "I'll push it myself", "don't commit".
-pub(super) fn keeps_record(said: &str) -> bool {
+fn keeps_record(said: &str) -> bool {
     const BEFORE: [&str; 9] = ["let me", "let us", "ill", "i will", "id rather", "dont", "do not", "never", "stop"];
     const DEEDS: [&str; 4] = ["commit", "push", "committing", "pushing"];
     let lower = strip_apostrophes(said);
