@@ -233,7 +233,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone);
     add_files(page, SectionKind::LastSession, notes);
-    let errors: Vec<String> = notes.errors.iter().filter(|error| !has_cause(error, stored)).cloned().collect();
+    let is_open = |error: &&String| !has_cause(error, stored) && !is_cause_of_verdict(error, notes);
+    let errors: Vec<String> = notes.errors.iter().filter(is_open).cloned().collect();
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
@@ -249,6 +250,14 @@ pub(super) fn add_recap(page: &mut Page, kind: SectionKind, notes: &SessionNotes
 fn has_cause(error: &str, stored: &[Memory]) -> bool {
     let Some((command, said)) = error.split_once("`: ") else { return false };
     stored.iter().any(|memory| memory.content.starts_with(&format!("{command}` ")) && memory.content.contains(said))
+}
+
+/// Returns whether the verdict of a check tells an open error, as the reason why the check failed.
+fn is_cause_of_verdict(error: &str, notes: &SessionNotes) -> bool {
+    let Some((_, said)) = error.split_once("`: ") else { return false };
+    // The verdict may have less room for it.
+    let start = text::head(said, MAX_SHORT_CHARS).split(';').next().unwrap_or_default();
+    attribute(notes, "evidence").is_some_and(|all| !start.is_empty() && all.contains(&format!("({start}")))
 }
 
 fn dates(record: &SessionRecord) -> Option<String> {

@@ -202,6 +202,7 @@ impl State {
         }
         self.conventions.hook_ran(command, output, &tool_use.source);
         if committed {
+            self.evidence.committed();
             for memory in self.failures.checks_committed(command, self.labels()) {
                 self.record_fix(memory, settled);
             }
@@ -253,7 +254,7 @@ impl State {
     fn tests_reported(&mut self, command: &str, output: &str, failed: bool) -> Option<commands::TestCounts> {
         let class = commands::class(command);
         let exited = failed && commands::exits_with_tests(command);
-        let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
+        let counts = commands::test_counts(output).filter(|_| commands::counts_tests(command, output));
         let counts = counts.map(|counts| commands::TestCounts { exited, ..counts });
         if let Some(counts) = counts {
             let names_files = class == commands::Class::Test && commands::targets(command).into_iter().any(is_not_all_tests);
@@ -269,6 +270,7 @@ impl State {
     /// Takes what a command says of the checks that it made.
     fn checks_reported(&mut self, command: &str, output: &str, failed: bool, counts_tests: bool) {
         self.evidence.tests_of(command, counts_tests);
+        let failed = failed || commands::reports_errors(command, output);
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         self.ci_looked_at(command, output);
     }
