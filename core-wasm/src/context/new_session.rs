@@ -44,6 +44,9 @@ const MIN_ASKED_WIDTH: usize = 12;
 
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
+/// The maximum length of one run that changed something outside of the repository, and of all of them, in characters.
+const MAX_RAN_CHARS: usize = 320;
+const MAX_ALL_RAN_CHARS: usize = 800;
 
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
@@ -224,6 +227,9 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     if attribute(notes, "done") == Some("tasks") && !has_outcome(notes) {
         add_joined(page, SectionKind::LastSession, "Did", &notes.done);
     }
+    let ran: Vec<String> = attribute(notes, "ran").into_iter().flat_map(str::lines).map(str::to_owned).collect();
+    let ran: Vec<String> = ran.iter().map(|item| line::truncate(&line::sanitize(item), MAX_RAN_CHARS)).collect();
+    page.add(SectionKind::LastSession, Entry::result_line("Ran", &line::join(&ran, "; ", MAX_ALL_RAN_CHARS), 0.98));
     let filed: Vec<String> = attribute(notes, "filed").into_iter().flat_map(str::lines).map(str::to_owned).collect();
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // That a plan was refused is how the session ended, or what came of its last request, too.

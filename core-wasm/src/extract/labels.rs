@@ -142,6 +142,10 @@ pub(crate) struct Labels {
     pub never_run: &'static str,
     /// Nothing was run in the whole session.
     pub nothing_run: &'static str,
+    /// That a run failed, behind what it did before.
+    pub failed: &'static str,
+    /// Before what the last of several runs said.
+    pub last_run: &'static str,
     /// Changed files that only another program runs, and that nobody ran. `{}` are their names.
     pub unrun: &'static str,
     /// That the agent called failures older than its changes, and never looked at what was before these.
@@ -253,6 +257,8 @@ const ENGLISH: Labels = Labels {
     expected: "Expected, but not seen",
     never_run: "Nothing was run after the last change",
     nothing_run: "Nothing was run",
+    failed: "failed",
+    last_run: "last time",
     unrun: "Changed, not seen to run: {}",
     older_faults: "that failures are older was said, not checked",
     only_announced: "Announced, not done",
@@ -344,6 +350,8 @@ const KOREAN: Labels = Labels {
     expected: "예상했으나 확인하지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
     nothing_run: "아무것도 실행하지 않음",
+    failed: "실패",
+    last_run: "마지막 실행:",
     unrun: "고쳤으나 실행하지 않음: {}",
     older_faults: "전부터 있던 실패라고 했으나 확인하지 않음",
     only_announced: "하겠다고만 하고 하지 않음",
@@ -442,6 +450,8 @@ const JAPANESE: Labels = Labels {
     expected: "見込みのみで未確認",
     never_run: "最後の変更後は何も実行していない",
     nothing_run: "何も実行していない",
+    failed: "失敗",
+    last_run: "最後の実行:",
     unrun: "変更したが未実行: {}",
     older_faults: "以前からの失敗という説明は未確認",
     only_announced: "予告のみ、未実施",
@@ -540,6 +550,8 @@ const CHINESE: Labels = Labels {
     expected: "预期会发生，但未确认",
     never_run: "最后一次修改后没有运行过",
     nothing_run: "没有运行过任何命令",
+    failed: "失败",
+    last_run: "最后一次:",
     unrun: "已修改但没有运行过: {}",
     older_faults: "称失败早已存在，但未核实",
     only_announced: "只说要做，没有做",

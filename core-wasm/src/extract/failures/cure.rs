@@ -412,6 +412,13 @@ impl Failure {
                 && (!is_build || is_missing)
         };
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
+        // What was called again in another way had not done.
+        let verb = |step: &str| commands::verb_words(step.trim_matches('`')).join(" ");
+        let is_again = |at: usize| {
+            let own = verb(steps[at]);
+            own.contains(' ') && steps[at + 1..].iter().any(|later| verb(later) == own)
+        };
+        let steps: Vec<&str> = (0..steps.len()).filter(|at| !is_again(*at)).map(|at| steps[at]).collect();
         if steps.is_empty()
             && !self.edited
             && let Some(command) =
@@ -484,10 +491,16 @@ fn only_checks(step: &str) -> bool {
     matches!(commands::class(step), Class::Test | Class::Check) && !commands::mends(step)
 }
 
-/// Returns whether a step, as it is told, only tried something on a temporary file.
+/// Returns whether a step, as it is told, only tried something on a temporary file, or on one that the next build makes anew.
 fn is_trial(step: &str) -> bool {
     const MOVES: [&str; 4] = ["rm", "cp", "mv", "tar"];
+    const CHANGES: [&str; 5] = ["chmod", "chown", "touch", "ln", "codesign"];
+    const BUILT: [&str; 5] = ["target", "dist", "build", "out", ".next"];
     let words = commands::own_words(step.trim_matches('`'));
+    let is_built = |word: &&str| word.contains('/') && word.split('/').any(|folder| BUILT.contains(&folder));
+    if words.first().is_some_and(|program| CHANGES.contains(program)) && words.iter().skip(1).any(is_built) {
+        return true;
+    }
     let is_temporary = |word: &&str| word.trim_matches(['"', '\'']).starts_with("/tmp/");
     words.first().is_some_and(|program| !MOVES.contains(program)) && words.iter().skip(1).any(is_temporary)
 }

@@ -58,6 +58,12 @@ impl State {
                 self.turn.add_file(&tool_use.what);
                 if !is_error {
                     self.plan_read(&tool_use.what, content);
+                    let path = tool_use.what.as_str();
+                    if self.is_background_output(path) {
+                        let shown = clean::clean(&transcript::result_text(content));
+                        let output: Vec<&str> = shown.lines().map(without_line_number).collect();
+                        self.background_read(path, &output.join("\n"));
+                    }
                 }
             }
             // The client may lose a list. What the agent then ticks off is done.
@@ -164,6 +170,8 @@ impl State {
             return;
         }
         self.background_begun(tool_use, output);
+        self.background_read(command, output);
+        self.ran.command_ran(command, output, failed);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
         let listed = work_tree::status(command, output).or_else(|| work_tree::diff(command, output));
         let (before, after) = if lists_before_commit(command) { (listed, None) } else { (None, listed) };
