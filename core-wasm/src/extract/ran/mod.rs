@@ -88,6 +88,10 @@ impl Ran {
 
     fn add(&mut self, call: &str, kind: Kind, said: Said) {
         let what = text::clip(&failures::display_command(call), MAX_COMMAND_CHARS).into_owned();
+        if kind == Kind::Service {
+            // What was done to a service before is over with the next move.
+            self.runs.retain(|run| run.what == what || !is_same_service(&run.what, &what));
+        }
         let at = self.runs.iter().position(|run| run.what == what);
         let mut run = at.map(|at| self.runs.remove(at)).unwrap_or_default();
         run.times += 1;
@@ -131,6 +135,15 @@ impl Run {
         let arrow = if said.is_empty() { "" } else { " → " };
         format!("`{}`{times}{arrow}{}", self.what, said.join(", "))
     }
+}
+
+/// Returns whether two commands, as they are told, are for the same service: the same program is given the same name.
+fn is_same_service(one: &str, other: &str) -> bool {
+    let words = |command: &'_ str| commands::own_words(command).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let (one, other) = (words(one), words(other));
+    let is_name = |word: &&String| word.len() > 3 && !word.starts_with('-') && !word.contains('/');
+    // The word behind the program is the verb.
+    one.first() == other.first() && one.iter().skip(2).filter(is_name).any(|word| other.iter().skip(2).any(|it| it == word))
 }
 
 impl Said {
