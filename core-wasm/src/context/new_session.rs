@@ -44,6 +44,9 @@ const MIN_ASKED_WIDTH: usize = 12;
 
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
+/// The maximum length of one run that changed something outside of the repository, and of all of them, in characters.
+const MAX_RAN_CHARS: usize = 320;
+const MAX_ALL_RAN_CHARS: usize = 800;
 
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
@@ -224,6 +227,9 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     if attribute(notes, "done") == Some("tasks") && !has_outcome(notes) {
         add_joined(page, SectionKind::LastSession, "Did", &notes.done);
     }
+    let ran: Vec<String> = attribute(notes, "ran").into_iter().flat_map(str::lines).map(str::to_owned).collect();
+    let ran: Vec<String> = ran.iter().map(|item| line::truncate(&line::sanitize(item), MAX_RAN_CHARS)).collect();
+    page.add(SectionKind::LastSession, Entry::result_line("Ran", &line::join(&ran, "; ", MAX_ALL_RAN_CHARS), 0.98));
     let filed: Vec<String> = attribute(notes, "filed").into_iter().flat_map(str::lines).map(str::to_owned).collect();
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // That a plan was refused is how the session ended, or what came of its last request, too.
@@ -233,7 +239,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone);
     add_files(page, SectionKind::LastSession, notes);
-    let errors: Vec<String> = notes.errors.iter().filter(|error| !has_cause(error, stored)).cloned().collect();
+    let is_open = |error: &&String| !has_cause(error, stored) && !is_cause_of_verdict(error, notes);
+    let errors: Vec<String> = notes.errors.iter().filter(is_open).cloned().collect();
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
@@ -249,6 +256,14 @@ pub(super) fn add_recap(page: &mut Page, kind: SectionKind, notes: &SessionNotes
 fn has_cause(error: &str, stored: &[Memory]) -> bool {
     let Some((command, said)) = error.split_once("`: ") else { return false };
     stored.iter().any(|memory| memory.content.starts_with(&format!("{command}` ")) && memory.content.contains(said))
+}
+
+/// Returns whether the verdict of a check tells an open error, as the reason why the check failed.
+fn is_cause_of_verdict(error: &str, notes: &SessionNotes) -> bool {
+    let Some((_, said)) = error.split_once("`: ") else { return false };
+    // The verdict may have less room for it.
+    let start = text::head(said, MAX_SHORT_CHARS).split(';').next().unwrap_or_default();
+    attribute(notes, "evidence").is_some_and(|all| !start.is_empty() && all.contains(&format!("({start}")))
 }
 
 fn dates(record: &SessionRecord) -> Option<String> {

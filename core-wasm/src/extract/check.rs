@@ -11,15 +11,39 @@ pub(super) const OF_ALL: [&str; 3] = ["verify", "check", "ci"];
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a check")]
 pub(super) struct Check {
     pub name: String,
+    /// The tests, files or packages that it is about. Empty if that is the whole project.
+    pub of: String,
     pub passed: bool,
     pub failed: bool,
     /// Whether files were changed since the last run.
     pub is_old: bool,
     /// Whether code is among them.
     pub is_of_older_code: bool,
+    /// The line of its output that says why it failed. May be empty.
+    pub cause: String,
 }
 
 impl Check {
+    /// Returns its name with what it is about: "build (./till)".
+    pub(super) fn title(&self) -> String {
+        if self.of.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.of) }
+    }
+
+    /// Returns whether another check says what this one says: the same one, or that of the whole.
+    pub(super) fn is_told_by(&self, other: &Self) -> bool {
+        self.name == other.name && (other.of.is_empty() || self.of == other.of)
+    }
+
+    /// Returns that it failed, and why.
+    pub(super) fn failure(&self) -> String {
+        format!("{}: fail{}", self.title(), self.reason())
+    }
+
+    /// Returns why it failed, in brackets. May be empty.
+    pub(super) fn reason(&self) -> String {
+        if self.cause.is_empty() { String::new() } else { format!(" ({})", self.cause) }
+    }
+
     /// Returns whether a change of this file may change what the check says. A Rust compiler does not read Python. The file may be empty if
     /// nobody knows which.
     pub(super) fn reads(&self, file: &str) -> bool {

@@ -13,11 +13,15 @@ use super::labels::Labels;
 use super::published::Published;
 use super::undone::Push;
 use super::unrun::Unrun;
+use crate::text;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
 const MAX_CHECKS: usize = 8;
 /// How many words a line has at most by which a program says what it starts: "> go test ./till".
 const MAX_START_WORDS: usize = 4;
+
+/// The maximum length of why a check failed, in characters.
+const MAX_CAUSE_CHARS: usize = 140;
 
 /// Checks that change nothing of what a program does.
 const FORMATTERS: [&str; 3] = ["fmt", "format", "prettier"];
@@ -37,6 +41,8 @@ pub(super) struct Evidence {
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
     is_never_run: bool,
+    /// Whether anything was run at any time.
+    has_run: bool,
     /// Whether code was changed.
     has_code: bool,
     /// Whether a build, a test, a linter or the program itself may have run at any time.
@@ -110,7 +116,8 @@ impl Evidence {
     }
 
     fn checks_aged(&mut self, file: &str, is_code: bool) {
-        self.checks.retain(|check| check.name != SOME_TESTS);
+        // What passed of some parts says nothing of them now. What failed may fail still.
+        self.checks.retain(|check| check.failed || check.of.is_empty() || check.name == SOME_TESTS || !check.reads(file));
         for check in self.checks.iter_mut().filter(|check| check.reads(file)) {
             check.is_old = true;
             check.is_of_older_code |= is_code;
@@ -119,7 +126,7 @@ impl Evidence {
 
     /// Records that something was run, or looked at in a browser.
     pub(super) fn ran(&mut self) {
-        self.is_never_run = false;
+        (self.is_never_run, self.has_run) = (false, true);
     }
 
     /// Records that the pull request was merged, so that nobody has to wait for what was pushed to it.
@@ -136,6 +143,7 @@ impl Evidence {
     /// Records that a sub-agent worked, which may have run all checks and looked at CI. `is_shown`: the transcript has what it ran.
     pub(super) fn agent_ran(&mut self, is_shown: bool) {
         self.is_never_run &= is_shown;
+        self.has_run |= !is_shown;
         if !is_shown {
             self.unrun.may_have_run();
             self.before.may_be_known();
@@ -195,6 +203,11 @@ impl Evidence {
         self.is_never_run
     }
 
+    /// Returns whether something was run at any time that does more than inspect.
+    pub(super) fn has_run(&self) -> bool {
+        self.has_run || self.has_checked
+    }
+
     /// Returns whether something was run since the last change of a file, and no check failed.
     pub(super) fn is_clean(&self) -> bool {
         !self.is_never_run && self.checks.iter().all(|check| check.is_old || (check.passed && !check.failed))
@@ -214,6 +227,17 @@ impl Evidence {
     /// Returns whether a check with such a name passed since the last change of a file.
     fn has_newer_pass(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         self.checks.iter().any(|check| !check.is_old && check.passed && !check.failed && is_meant(&check.name))
+    }
+
+    /// Returns whether a check of that purpose passed over the whole project since the last change of a file.
+    fn passes_as_whole(&self, name: &str) -> bool {
+        let is_whole = |it: &Check| it.of.is_empty() && !it.is_old && it.passed && !it.failed;
+        self.checks.iter().any(|it| is_whole(it) && purpose(&it.name) == purpose(name))
+    }
+
+    /// Records that the session's work was committed: what failed of some parts before it is no part of that work any more.
+    pub(super) fn committed(&mut self) {
+        self.checks.retain(|check| !check.failed || check.of.is_empty());
     }
 
     /// Returns whether files were changed since the last counts of tests.
@@ -239,17 +263,16 @@ impl Evidence {
         if commands::runs_in_background(output) {
             return;
         }
-        let picks = commands::runs_tests(command) == Some(true);
-        if passed && !picks && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
+        let runs_some = commands::runs_tests(command) == Some(true);
+        if passed && !runs_some && commands::lists_passed_packages(output) && commands::tested(command).is_empty() {
             self.passed_without_counts();
         }
         // Of a line of several commands nobody knows which one failed, so none of its checks is known to pass any more.
         let is_unclear = failed && !commands::does_one_thing(command);
         let failed = failed && !is_unclear;
-        let mut names = [commands::whole_checks(command), commands::test_suites(command)].concat();
-        names.extend(Some(SOME_TESTS).filter(|_| picks && !commands::found_no_tests(output)));
-        if is_unclear {
-            self.checks.retain(|check| check.failed || !names.contains(&check.name.as_str()));
+        let meant = meant_checks(command, output);
+        if is_unclear || !(passed || failed) {
+            self.checks.retain(|check| check.failed || !meant.iter().any(|it| check.is_told_by(it)));
         }
         if (failed || is_unclear) && commands::runs_tests(command) == Some(false) {
             // Why, the agent says. It may have been so before.
@@ -257,7 +280,7 @@ impl Evidence {
         }
         // The exit code of a line is that of its last command, unless each needs the one before.
         let is_chain = !command.contains(';') && !command.contains("||") && !command.contains('\n');
-        let (passed, failed) = match names.len() {
+        let (passed, failed) = match meant.len() {
             0 => return,
             1 => (passed, failed),
             _ => (passed && is_chain, false),
@@ -269,23 +292,35 @@ impl Evidence {
         if passed && commands::mends(command) {
             self.checks.retain(|check| !check.failed);
         }
-        for name in names {
-            let before = self.take_check(name).unwrap_or_default();
-            // A formatter passes whatever it finds, unless it is told only to look.
-            if passed && FORMATTERS.contains(&name) && rewrites(command, name) {
-                continue;
-            }
-            // What failed and passes now was mended. What passed and fails now without a change of a file is not clear.
-            self.checks.push(Check { name: name.to_owned(), passed: passed || before.passed, failed, ..before });
+        let cause = if failed { cause(command, output) } else { String::new() };
+        // A path that is not there, or an option that is not known, says nothing of the code.
+        let is_slip = commands::is_environment(&cause) || commands::is_invocation(&cause) || cause.contains("main module");
+        for check in meant.into_iter().filter(|check| check.of.is_empty() || !is_slip) {
+            self.checked(command, Check { passed, failed, cause: cause.clone(), ..check });
         }
         if self.checks.len() > MAX_CHECKS {
             self.checks.remove(0);
         }
     }
 
+    /// Records the verdict of one check.
+    fn checked(&mut self, command: &str, check: Check) {
+        let before = self.take_check(&check.name, &check.of).unwrap_or_default();
+        if check.of.is_empty() && check.passed {
+            // What passes as a whole passes in part.
+            self.checks.retain(|it| it.name != check.name);
+        }
+        // A formatter passes whatever it finds, unless it is told only to look.
+        if check.passed && FORMATTERS.contains(&check.name.as_str()) && rewrites(command, &check.name) {
+            return;
+        }
+        // What failed and passes now was mended. What passed and fails now without a change of a file is not clear.
+        self.checks.push(Check { passed: check.passed || before.passed, ..check });
+    }
+
     /// Takes the verdict of a check out of the list. None if it has none since the last change.
-    fn take_check(&mut self, name: &str) -> Option<Check> {
-        let at = self.checks.iter().position(|check| check.name == name)?;
+    fn take_check(&mut self, name: &str, of: &str) -> Option<Check> {
+        let at = self.checks.iter().position(|check| check.name == name && check.of == of)?;
         Some(self.checks.remove(at)).filter(|check| !check.is_old)
     }
 
@@ -300,6 +335,8 @@ impl Evidence {
         // A suite has a name that stands for nothing else, in a loop too.
         names.extend(command.split([' ', '"', '\'', ';', '\n']).filter(|word| word.contains(':')));
         names.extend((commands::runs_tests(command) == Some(false)).then_some("tests"));
+        // What failed of them may pass now, or not be there any more.
+        names.extend(commands::runs_tests(command).map(|_| SOME_TESTS));
         self.checks.retain(|check| !check.is_old || names.iter().all(|name| purpose(name) != purpose(&check.name)));
     }
 
@@ -314,13 +351,16 @@ impl Evidence {
     pub(super) fn items(&self, push: Push, has_pull_request: bool, labels: &Labels) -> Vec<String> {
         let (old, new): (Vec<&Check>, Vec<&Check>) = self.checks.iter().partition(|check| check.is_old);
         let verdict = |check: &Check| match (check.passed, check.failed) {
-            (true, true) => format!("{}: {}", check.name, labels.mixed),
-            (true, false) => format!("{}: pass", check.name),
-            _ => format!("{}: fail", check.name),
+            (true, true) => format!("{}: {}{}", check.title(), labels.mixed, check.reason()),
+            (true, false) => format!("{}: pass", check.title()),
+            _ => check.failure(),
         };
         let has_all = !self.are_tests_old || new.iter().any(|check| runs_all(&check.name));
-        let mut items: Vec<String> =
-            new.into_iter().filter(|check| check.name != SOME_TESTS || !has_all).map(verdict).collect();
+        // With other settings a linter finds more than the project's own run.
+        let is_other = |check: &Check| !check.of.is_empty() && check.failed && self.passes_as_whole(&check.name);
+        let is_told = |check: &&Check| (check.name != SOME_TESTS || !has_all || check.failed) && !is_other(check);
+        let told = new.into_iter().filter(is_told);
+        let mut items: Vec<String> = grouped(told).iter().map(verdict).collect();
         items.extend(self.unchecked(&old, labels));
         if !self.new_scripts.is_empty() {
             items.push(labels.scripts_never_run.replace("{}", &self.new_scripts.join(", ")));
@@ -343,25 +383,79 @@ impl Evidence {
 
     /// Returns what was not checked: all, or what was only checked before the last change of a file.
     fn unchecked(&self, old: &[&Check], labels: &Labels) -> Vec<String> {
-        // That nothing at all was run is told with what is left undone.
-        if self.is_never_run || self.published.is_checked() {
+        if self.published.is_checked() {
             return Vec::new();
         }
         if self.has_code && !self.has_checked {
-            return vec![labels.never_checked.to_owned()];
+            // That nothing at all was run is told with what is left undone.
+            return if self.is_never_run { Vec::new() } else { vec![labels.never_checked.to_owned()] };
         }
         let is_told = |check: &&&Check| check.is_of_older_code && !self.covers(&check.name);
-        let (failed, other): (Vec<&Check>, Vec<&Check>) =
-            old.iter().filter(is_told).partition(|check| check.failed && !check.passed);
-        let failed = failed.iter().map(|check| format!("{}: fail, {}", check.name, labels.before_edit));
-        let mut items: Vec<String> = failed.collect();
+        let mut old: Vec<&Check> = old.iter().filter(is_told).copied().collect();
+        // Of the runs of some tests the latest says enough.
+        let passed_some = |check: &Check| check.name == SOME_TESTS && !check.failed;
+        let latest = old.iter().rposition(|check| passed_some(check)).unwrap_or_default();
+        let old: Vec<&Check> =
+            old.drain(..).enumerate().filter(|(at, check)| *at == latest || !passed_some(check)).map(|(_, it)| it).collect();
+        let before = |said: String| format!("{said}, {}", labels.before_edit);
+        let (known, other): (Vec<&Check>, Vec<&Check>) =
+            old.iter().partition(|check| check.failed || check.name == SOME_TESTS);
+        let verdict = |check: &&Check| if check.failed { check.failure() } else { format!("{}: pass", check.title()) };
+        let mut items: Vec<String> = known.iter().map(verdict).map(before).collect();
+        if self.is_never_run {
+            return items;
+        }
         let has_some = self.checks.iter().any(|check| check.name == SOME_TESTS);
-        let name =
-            |check: &&Check| if has_some && check.name == "tests" { "all tests".to_owned() } else { check.name.clone() };
+        let name = |check: &&Check| if has_some && check.name == "tests" { "all tests".to_owned() } else { check.title() };
         let names: Vec<String> = other.iter().map(name).collect();
         items.extend((!names.is_empty()).then(|| labels.not_run_since.replace("{}", &names.join(", "))));
         items
     }
+}
+
+/// Returns the checks, those as one that passed over the same files one after the other.
+fn grouped<'a>(checks: impl Iterator<Item = &'a Check>) -> Vec<Check> {
+    let mut all: Vec<Check> = Vec::new();
+    for check in checks {
+        let passed = |it: &Check| it.passed && !it.failed && !it.of.is_empty();
+        match all.last_mut() {
+            Some(last) if passed(last) && passed(check) && last.of == check.of && last.name != SOME_TESTS => {
+                last.name = format!("{}, {}", last.name, check.name);
+            }
+            _ => all.push(check.clone()),
+        }
+    }
+    all
+}
+
+/// Returns the checks that a command line makes: those of the whole project, and those of some tests, files or packages. Tests that run as
+/// a whole are told by their counts.
+fn meant_checks(command: &str, output: &str) -> Vec<Check> {
+    let whole = [commands::whole_checks(command), commands::test_suites(command)].concat();
+    let whole = whole.into_iter().map(|name| Check { name: name.to_owned(), ..Check::default() });
+    let some = commands::partial_checks(command).into_iter();
+    let some = some.map(|(name, of)| Check { name: name.to_owned(), of, ..Check::default() });
+    let of = commands::tested(command);
+    // Counts say more.
+    let is_some = !of.is_empty()
+        && !commands::found_no_tests(output)
+        && (commands::runs_tests(command) == Some(true) || commands::lists_packages(output))
+        && commands::test_counts(output).is_none_or(commands::TestCounts::is_clean);
+    let tests = is_some.then(|| Check { name: SOME_TESTS.to_owned(), of, ..Check::default() });
+    whole.chain(some).chain(tests).collect()
+}
+
+/// Returns the line of the output that says why a command failed, as it stands beside a verdict.
+fn cause(command: &str, output: &str) -> String {
+    let line = commands::error_line_of(commands::class(command), output).unwrap_or_default();
+    let line = commands::failed_assertion(&line, output).map_or(line, str::to_owned);
+    // That it failed is told.
+    if line.starts_with("--- FAIL") || line == "FAIL" {
+        return String::new();
+    }
+    // How pytest marks a line. The verdicts are separated by semicolons.
+    let line = line.strip_prefix("E ").unwrap_or(&line).trim().replace("; ", ", ");
+    text::clip(&text::one_line(&line), MAX_CAUSE_CHARS).into_owned()
 }
 
 /// Returns whether a command line runs a formatter of that name so that it rewrites what it finds.

@@ -140,6 +140,12 @@ pub(crate) struct Labels {
     pub expected: &'static str,
     /// The latest changes were never run.
     pub never_run: &'static str,
+    /// Nothing was run in the whole session.
+    pub nothing_run: &'static str,
+    /// That a run failed, behind what it did before.
+    pub failed: &'static str,
+    /// Before what the last of several runs said.
+    pub last_run: &'static str,
     /// Changed files that only another program runs, and that nobody ran. `{}` are their names.
     pub unrun: &'static str,
     /// That the agent called failures older than its changes, and never looked at what was before these.
@@ -250,6 +256,9 @@ const ENGLISH: Labels = Labels {
     not_merged: "To be merged, as the user asked, and not known to be: pull request #{}",
     expected: "Expected, but not seen",
     never_run: "Nothing was run after the last change",
+    nothing_run: "Nothing was run",
+    failed: "failed",
+    last_run: "last time",
     unrun: "Changed, not seen to run: {}",
     older_faults: "that failures are older was said, not checked",
     only_announced: "Announced, not done",
@@ -340,6 +349,9 @@ const KOREAN: Labels = Labels {
     not_merged: "머지하라고 했으나 머지 확인되지 않음: PR #{}",
     expected: "예상했으나 확인하지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
+    nothing_run: "아무것도 실행하지 않음",
+    failed: "실패",
+    last_run: "마지막 실행:",
     unrun: "고쳤으나 실행하지 않음: {}",
     older_faults: "전부터 있던 실패라고 했으나 확인하지 않음",
     only_announced: "하겠다고만 하고 하지 않음",
@@ -437,6 +449,9 @@ const JAPANESE: Labels = Labels {
     not_merged: "マージを頼まれたが、マージは未確認: PR #{}",
     expected: "見込みのみで未確認",
     never_run: "最後の変更後は何も実行していない",
+    nothing_run: "何も実行していない",
+    failed: "失敗",
+    last_run: "最後の実行:",
     unrun: "変更したが未実行: {}",
     older_faults: "以前からの失敗という説明は未確認",
     only_announced: "予告のみ、未実施",
@@ -534,6 +549,9 @@ const CHINESE: Labels = Labels {
     not_merged: "要求合并但未确认已合并: PR #{}",
     expected: "预期会发生，但未确认",
     never_run: "最后一次修改后没有运行过",
+    nothing_run: "没有运行过任何命令",
+    failed: "失败",
+    last_run: "最后一次:",
     unrun: "已修改但没有运行过: {}",
     older_faults: "称失败早已存在，但未核实",
     only_announced: "只说要做，没有做",

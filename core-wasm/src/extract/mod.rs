@@ -29,6 +29,7 @@ mod pointed;
 pub(crate) mod prose;
 mod published;
 mod questions;
+mod ran;
 mod recap;
 mod references;
 mod requests;

@@ -104,6 +104,21 @@ impl PlannedCheck {
         })
     }
 
+    /// Returns whether a run of tests that passed makes this check: that the tests pass which it names.
+    pub(super) fn is_made_by_tests(&self, command: &str) -> bool {
+        let is_name = |code: &&str| !code.contains(' ') && code.to_lowercase().contains("test");
+        let names: Vec<&str> = self.text.split('`').skip(1).step_by(2).filter(is_name).collect();
+        let picked = commands::tested(command);
+        // "TestTill|TestSlip" picks either.
+        let patterns = || picked.split(", ").flat_map(|it| it.split('|')).map(|it| it.trim_matches(['^', '$']));
+        let runs = |name: &&str| match commands::runs_tests(command) {
+            Some(false) => picked.is_empty(),
+            Some(true) => patterns().any(|it| !it.is_empty() && name.contains(it)),
+            None => false,
+        };
+        !names.is_empty() && self.text.contains("pass") && names.iter().all(runs)
+    }
+
     /// Returns whether the check can only be made after a merge.
     pub(super) fn is_for_later(&self) -> bool {
         const LATER: [&str; 9] = [

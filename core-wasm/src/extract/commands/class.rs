@@ -1,6 +1,7 @@
 //! What a command is for: its class, its purpose, what it checks, and whether two commands have the same purpose.
 
 use super::program::own_words;
+use super::scope::{parts, picks_names};
 use super::shell::segments;
 use super::shell::{without_keywords, words};
 use crate::scrubbed::Scrubbed;
@@ -34,6 +35,32 @@ pub(super) const INSPECTION_PROGRAMS: &[&str] = &[
     "lsof", "env", "date", "du", "df", "kill", "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink",
     "basename", "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for", "while", "if",
     "do", "done", "then", "fi",
+];
+
+/// Programs that run tests.
+const TESTERS: &[&str] =
+    &["pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "pest", "playwright", "nextest", "ctest", "tox"];
+
+/// Programs that lint, format or type-check.
+const CHECKERS: &[&str] = &[
+    "eslint",
+    "biome",
+    "prettier",
+    "ruff",
+    "mypy",
+    "pyright",
+    "golangci-lint",
+    "clippy",
+    "oxlint",
+    "rustfmt",
+    "tsc",
+    "flake8",
+    "pylint",
+    "rubocop",
+    "phpstan",
+    "stylelint",
+    "shellcheck",
+    "staticcheck",
 ];
 
 /// The subcommands with which git only shows something.
@@ -84,9 +111,8 @@ pub(super) fn class_of(segment: &str) -> Class {
         "git" if has(GIT_SHOWS) || has(&["branch"]) => Class::Inspect,
         "gh" if has(&["create", "merge"]) => Class::Publish,
         "gh" => Class::Inspect,
-        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
-        "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint" | "clippy" | "oxlint"
-        | "rustfmt" | "tsc" => Class::Check,
+        _ if TESTERS.contains(&program) => Class::Test,
+        _ if CHECKERS.contains(&program) => Class::Check,
         _ if compiles_only(program, segment) => Class::Build,
         _ if has(&["test", "tests", "nextest", "pytest", "vitest", "jest", "e2e"]) => Class::Test,
         _ if has(&["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify"]) => Class::Check,
@@ -96,7 +122,12 @@ pub(super) fn class_of(segment: &str) -> Class {
             Class::Build
         }
         _ if has(&["install", "add", "i", "ci", "sync"]) => Class::Install,
-        _ => Class::Other,
+        // Behind what runs it, such as `uv run` or `docker exec app`.
+        _ => match own_words(segment).first() {
+            Some(own) if TESTERS.contains(own) => Class::Test,
+            Some(own) if CHECKERS.contains(own) => Class::Check,
+            _ => Class::Other,
+        },
     }
 }
 
@@ -163,14 +194,6 @@ pub(crate) fn picks_tests(command: &str) -> bool {
     segments(command).into_iter().filter(|segment| class_of(segment) == Class::Test).any(picks_names)
 }
 
-fn picks_names(segment: &str) -> bool {
-    const NAMES: [&str; 5] = ["-run", "-k", "-t", "--grep", "--testNamePattern"];
-    // What stands before the program is of a wrapper: `timeout -k 5 60 pytest`.
-    let program = words(segment).next().unwrap_or_default();
-    let mut own = segment.split_whitespace().skip_while(|word| *word != program);
-    own.any(|word| word.contains("::") || NAMES.contains(&word.split('=').next().unwrap_or_default()))
-}
-
 fn is_narrow(segment: &str) -> bool {
     const ENDS: [&str; 7] = [".py", ".ts", ".tsx", ".js", ".jsx", ".rb", ".go"];
     let is_go = words(segment).next() == Some("go");
@@ -193,21 +216,18 @@ pub(crate) fn does_one_thing(command: &str) -> bool {
 
 /// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
 pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
-    let is_file = |word: &&str| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./...");
-    words_of_checks(command)
-        .filter(|words| !words.iter().skip(1).any(is_file))
-        .filter_map(|words| check_name(&words))
-        .collect()
+    let whole = checking(command).filter(|segment| parts(segment).is_empty());
+    whole.filter_map(|segment| check_name(&words(segment).collect::<Vec<_>>())).collect()
 }
 
 /// Returns the names of the linters, type checkers and builds that a command line runs, be it over some files only.
 pub(crate) fn all_checks(command: &str) -> Vec<&str> {
-    words_of_checks(command).filter_map(|words| check_name(&words)).collect()
+    checking(command).filter_map(|segment| check_name(&words(segment).collect::<Vec<_>>())).collect()
 }
 
-fn words_of_checks(command: &str) -> impl Iterator<Item = Vec<&str>> {
+fn checking(command: &str) -> impl Iterator<Item = &str> {
     let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
-    segments(command).into_iter().filter(is_check).map(|segment| words(segment).collect())
+    segments(command).into_iter().filter(is_check)
 }
 
 /// Returns the names of the scripts of tests beside the main one that a command line runs as a whole: `test:integration`.
@@ -241,12 +261,16 @@ pub(crate) fn may_check(command: &str) -> bool {
     }) || pipes_into_program(command)
 }
 
-/// Returns the word that says what a check is: its script or subcommand, or else its program.
-fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
+/// Returns the word that says what a check is: the checker itself, or its script or subcommand, or else its program.
+pub(super) fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
     const NAMES: &[&str] =
         &["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify", "build", "compile"];
     let is_name = |word: &&&str| NAMES.contains(&word.split(':').next().unwrap_or_default());
-    let word = words.iter().find(is_name).or(words.first())?;
+    let is_checker = |word: &&&str| CHECKERS.contains(&word.rsplit('/').next().unwrap_or(word));
+    let script = words.iter().find(is_name);
+    // `ruff check` is not the script of that name, which runs all checks. `ruff format` formats.
+    let checker = words.iter().find(is_checker).filter(|_| script.is_none_or(|word| *word == "check" || *word == "lint"));
+    let word = checker.or(script).or(words.first())?;
     // `cargo check` only compiles. A script with that name runs all checks.
     if *word == "check" && words.first() == Some(&"cargo") {
         return Some("cargo check");

@@ -208,6 +208,21 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     said
 }
 
+/// Returns what a test of Go says of its failure, near the line that names it: `till_test.go:4: got 3, want 4`, or what an assertion of its
+/// own was given as its message.
+pub(crate) fn failed_assertion<'a>(named: &str, output: &'a str) -> Option<&'a str> {
+    let lines = || output.lines().map(str::trim);
+    let is_said = |line: &&str| {
+        let told = line.split_once("_test.go:").map(|(_, rest)| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+        told.is_some_and(|rest| rest.strip_prefix(": ").is_some_and(|said| !said.is_empty()))
+    };
+    let message = |label: &str| lines().find_map(|line| line.strip_prefix(label)).map(str::trim).filter(|it| !it.is_empty());
+    if !named.starts_with("--- FAIL") {
+        return None;
+    }
+    lines().find(is_said).or_else(|| message("Messages:")).or_else(|| message("Error:"))
+}
+
 /// Returns whether an output says that a script that stands on the command line itself cannot be read: a slip of whoever typed it.
 pub(crate) fn is_of_typed_script(output: &str) -> bool {
     let is_typed = text::contains_any(output, &["File \"<string>\"", "File \"<stdin>\"", "[eval]:", "[stdin]:"]);

@@ -65,10 +65,47 @@ const OWN_FAILURES: &[&str] = &[
     "No tests found, exiting with code 1",
 ];
 
+/// Openings of lines in which compilers, bundlers and linters say at the end that they failed.
+const BUILD_FAILURES: &[&str] = &[
+    "Failed to compile",
+    "> Build error occurred",
+    "error during build",
+    "Build failed",
+    "BUILD FAILED",
+    "** BUILD FAILED",
+    "BUILD FAILURE",
+    "Build FAILED",
+    "FAILURE: Build failed",
+    "error: build failed",
+    "error: aborting due to",
+];
+
 /// Returns whether a line of the output says that the tool failed.
 pub(crate) fn prints_failure(output: &str) -> bool {
     let output = text::without_codes(text::tail(output, 8 * 1024));
     output.lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+}
+
+/// Returns whether a build or a linter says in its output that it failed, or counts its errors, while a pipe hides its exit code.
+pub(crate) fn reports_errors(command: &str, output: &str) -> bool {
+    if !matches!(class(command), Class::Check | Class::Build) || !is_piped(command) {
+        return false;
+    }
+    let output = text::without_codes(text::tail(output, 8 * 1024));
+    output.lines().map(str::trim).any(|line| {
+        // Maven's own mark.
+        let said = ["[INFO] ", "[ERROR] "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
+        BUILD_FAILURES.iter().any(|opening| said.starts_with(opening)) || line.contains("): error TS") || counts_errors(said)
+    })
+}
+
+/// Returns whether a line is a count of errors that is not zero: "Found 3 errors in 2 files", "✖ 4 problems (1 error, 3 warnings)",
+/// "3 errors, 0 warnings".
+fn counts_errors(line: &str) -> bool {
+    let opens = line.starts_with("Found ") || line.starts_with('✖') || line.starts_with(|c: char| c.is_ascii_digit());
+    let words: Vec<&str> = line.split([' ', ',', '(', ')', '.']).filter(|word| !word.is_empty()).collect();
+    let is_count = |pair: &[&str]| pair[0].parse().is_ok_and(|n: u32| n > 0) && matches!(pair[1], "error" | "errors");
+    opens && words.len() <= 12 && words.windows(2).any(is_count)
 }
 
 /// Returns whether the output shows that a command failed whose exit code a pipe hides.
@@ -143,6 +180,12 @@ fn ends_failed_task(line: &str) -> bool {
     line.trim_end().ends_with("] ERROR task failed")
 }
 
+/// Returns whether the output has a line of Go's list of tested packages.
+pub(crate) fn lists_packages(output: &str) -> bool {
+    let is_package = |line: &str| ["ok  \t", "FAIL\t"].iter().any(|opening| line.trim_start().starts_with(opening));
+    text::tail(output, 32 * 1024).lines().any(is_package)
+}
+
 /// Returns whether the output is Go's list of tested packages, and none failed: it counts no tests.
 pub(crate) fn lists_passed_packages(output: &str) -> bool {
     let is_passed = |line: &str| {
@@ -210,6 +253,21 @@ impl TestCounts {
 pub(crate) fn exits_with_tests(command: &str) -> bool {
     let is_last = segments(command).last().is_some_and(|last| class_of(last) == Class::Test);
     is_last && does_one_thing(command) && !is_piped(command)
+}
+
+/// Returns whether what a command line counts are tests: it is told to test, build, check or commit, or the output speaks of tests where it
+/// counts. An audit counts, too.
+pub(crate) fn counts_tests(command: &str, output: &str) -> bool {
+    const TESTS: [&str; 4] = ["test", "spec", "suite", "expect()"];
+    match class(command) {
+        Class::Inspect => false,
+        Class::Other => {
+            let is_named = |said: &str| text::contains_any(&said.to_lowercase(), &TESTS);
+            let counted = || text::tail(output, 32 * 1024).lines().filter(|line| counts_of(line.trim()).is_some());
+            is_named(command) || counted().any(is_named)
+        }
+        _ => true,
+    }
 }
 
 /// Returns the counts of the last test run in an output. If one run has several suites (cargo), returns their sum.

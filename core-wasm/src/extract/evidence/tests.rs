@@ -90,7 +90,7 @@ fn lists_of_passed_packages_count() {
     evidence.file_changed("", true, true);
     assert!(items(&evidence).is_empty(), "that nothing was run is told elsewhere");
     evidence.command_ran("go test ./... -run TestTax", listed, true, false);
-    assert_eq!(items(&evidence), ["some tests: pass", "not run since the last edit: all tests"]);
+    assert_eq!(items(&evidence), ["some tests (TestTax): pass", "not run since the last edit: all tests"]);
     evidence.command_ran("go test ./... -run TestNone", "ok  \tx/till\t0.2s [no tests to run]", true, false);
     evidence.command_ran("go test ./...", listed, true, false);
     assert_eq!(items(&evidence), ["tests: pass"]);
@@ -207,9 +207,53 @@ fn a_run_of_the_tests_that_fails_withdraws_the_one_before() {
     assert!(items(&evidence).is_empty());
     evidence.command_ran("go test ./...", listed, true, false);
     evidence.command_ran("go test ./cart/ -run TestTax", "FAIL", false, true);
-    assert_eq!(items(&evidence), ["tests: pass"]);
+    assert_eq!(items(&evidence), ["tests: pass", "some tests (TestTax): fail"]);
     evidence.command_ran("make lint && go test ./...", "--- FAIL: TestCart (0.01s)\nFAIL", false, true);
-    assert!(items(&evidence).is_empty(), "it may be the linter, or the tests");
+    assert_eq!(items(&evidence), ["some tests (TestTax): fail"], "it may be the linter, or the tests");
+    evidence.committed();
+    assert!(items(&evidence).is_empty());
+}
+
+#[test]
+fn why_the_last_run_failed_is_told_after_further_edits() {
+    let mut evidence = Evidence::default();
+    evidence.command_ran("npm run build | head -20", "✓ Compiled", true, false);
+    evidence.command_ran("npm run build | tail -20", "Error: the till has no drawer; it is gone", false, true);
+    assert_eq!(
+        items(&evidence),
+        ["build: passed and failed since the last edit (Error: the till has no drawer, it is gone)"]
+    );
+    evidence.file_changed("", true, true);
+    let failed = ["build: fail (Error: the till has no drawer, it is gone), before the last edit"];
+    assert_eq!(items(&evidence), failed, "that nothing was run since is told elsewhere");
+    evidence.command_ran("npm run build | tail -1", "", false, false);
+    assert!(items(&evidence).is_empty(), "nobody knows what came of it");
+}
+
+#[test]
+fn checks_of_some_packages_are_told_with_these() {
+    let mut evidence = Evidence::default();
+    evidence.file_changed("till/night.go", true, true);
+    evidence.command_ran("go build ./till/...", "", true, false);
+    evidence.command_ran("go test ./till/... 2>&1", "ok  \texample.org/shop/till\t0.5s", true, false);
+    assert_eq!(items(&evidence), ["build, some tests (./till/...): pass"]);
+    evidence.command_ran("go vet ./tills/...", "pattern ./tills/...: no such file or directory", false, true);
+    assert_eq!(items(&evidence).len(), 1, "a slip");
+    evidence.command_ran("go vet ./till/...", "till/night.go:4:2: unreachable code", false, true);
+    assert_eq!(items(&evidence)[1], "vet (./till/...): fail (till/night.go:4:2: unreachable code)");
+    evidence.file_changed("till/night.go", true, true);
+    let old = ["some tests (./till/...): pass, before the last edit"];
+    assert_eq!(items(&evidence)[0..1], old);
+    evidence.command_ran("go vet ./... && go test ./...", "ok  \texample.org/shop/till\t0.5s", true, false);
+    assert_eq!(items(&evidence), ["vet: pass", "tests: pass"]);
+}
+
+#[test]
+fn a_failed_go_test_is_told_with_what_it_says() {
+    let mut evidence = Evidence::default();
+    let output = "=== RUN TestTax\n    till_test.go:9: \n  Error: Should be true\n  Messages: the slip has no tax\n--- FAIL: TestTax (0.1s)";
+    evidence.command_ran("go test ./till -run TestTax", output, false, true);
+    assert_eq!(items(&evidence), ["some tests (TestTax): fail (the slip has no tax)"]);
 }
 
 #[test]
@@ -274,5 +318,5 @@ fn a_check_of_some_files_or_behind_another_command_says_nothing_of_all() {
     evidence.command_ran("npx eslint src/cart.ts", "", true, false);
     evidence.command_ran("bun run lint; bun run build", "", true, false);
     evidence.command_ran("ls", "", true, false);
-    assert!(items(&evidence).is_empty());
+    assert_eq!(items(&evidence), ["eslint (src/cart.ts): pass"]);
 }

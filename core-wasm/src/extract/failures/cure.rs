@@ -389,8 +389,13 @@ impl Failure {
         // Looking in another way at what is damaged mends it as little.
         let is_form = commands::only_looks(&self.what) && !commands::is_damage(&self.error);
         let only_looks = commands::only_looks(cure) && !is_form;
+        let is_passing = changes_built(cure);
         // A script that was written for the occasion is of no use to anybody else.
-        if is_told && !gives_up && !only_looks && !is_loop(command) { format!("`{cure}`") } else { String::new() }
+        if is_told && !gives_up && !only_looks && !is_passing && !is_loop(command) {
+            format!("`{cure}`")
+        } else {
+            String::new()
+        }
     }
 
     /// Returns what was done last before it passed. `command` is the one that passed.
@@ -412,6 +417,13 @@ impl Failure {
                 && (!is_build || is_missing)
         };
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
+        // What was called again in another way had not done.
+        let verb = |step: &str| commands::verb_words(step.trim_matches('`')).join(" ");
+        let is_again = |at: usize| {
+            let own = verb(steps[at]);
+            own.contains(' ') && steps[at + 1..].iter().any(|later| verb(later) == own)
+        };
+        let steps: Vec<&str> = (0..steps.len()).filter(|at| !is_again(*at)).map(|at| steps[at]).collect();
         if steps.is_empty()
             && !self.edited
             && let Some(command) =
@@ -484,12 +496,24 @@ fn only_checks(step: &str) -> bool {
     matches!(commands::class(step), Class::Test | Class::Check) && !commands::mends(step)
 }
 
-/// Returns whether a step, as it is told, only tried something on a temporary file.
+/// Returns whether a step, as it is told, only tried something on a temporary file, or on one that the next build makes anew.
 fn is_trial(step: &str) -> bool {
     const MOVES: [&str; 4] = ["rm", "cp", "mv", "tar"];
+    if changes_built(step) {
+        return true;
+    }
     let words = commands::own_words(step.trim_matches('`'));
     let is_temporary = |word: &&str| word.trim_matches(['"', '\'']).starts_with("/tmp/");
     words.first().is_some_and(|program| !MOVES.contains(program)) && words.iter().skip(1).any(is_temporary)
+}
+
+/// Returns whether a command, as it is told, begins by changing a file that the next build makes anew.
+fn changes_built(command: &str) -> bool {
+    const CHANGES: [&str; 5] = ["chmod", "chown", "touch", "ln", "codesign"];
+    const BUILT: [&str; 5] = ["target", "dist", "build", "out", ".next"];
+    let words = commands::own_words(command.trim_matches('`'));
+    let is_built = |word: &&str| word.contains('/') && word.split('/').any(|folder| BUILT.contains(&folder));
+    words.first().is_some_and(|program| CHANGES.contains(program)) && words.iter().skip(1).any(is_built)
 }
 
 /// Returns what a command line may have mended. What only looks at the result stands behind it: `git remote set-url … && git remote -v`.

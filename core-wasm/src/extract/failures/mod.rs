@@ -160,6 +160,10 @@ impl Failures {
         // The first failure is the one to explain. A different error in the code being worked on is a newer state
         // of it.
         let is_other = normalize(&known.error) != normalize(error);
+        // What was done before the same error came again did not cure it.
+        if !is_other && !error.is_empty() {
+            known.steps.clear();
+        }
         let is_of_tools = commands::is_environment(&known.error) && commands::is_environment(error);
         if is_other && !error.is_empty() && (is_of_tools || known.is_past_setting()) {
             // It got past the first error, with what was done since then.

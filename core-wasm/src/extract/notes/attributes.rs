@@ -75,6 +75,7 @@ fn add_checks(all: &mut Attributes, state: &State) {
     all.add("commit-size", commit_size(state));
     let evidence = state.evidence.items(state.undone.push(), state.has_open_pull_request(), state.labels());
     all.add("evidence", evidence.join("; "));
+    all.add("ran", state.ran.items(state.labels()).join("\n"));
     if state.evidence.knows_nothing_before() {
         all.add("older-faults", "unseen");
     }

@@ -37,7 +37,8 @@ pub(super) fn pending(state: &State, points: Vec<String>) -> Vec<String> {
         pending.push(state.labels().not_merged.replace("{}", &number.to_string()));
     }
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
-        pending.push(state.labels().never_run.to_owned());
+        let labels = state.labels();
+        pending.push(if state.evidence.has_run() { labels.never_run } else { labels.nothing_run }.to_owned());
     }
     let unrun = state.evidence.unrun(&state.files.paths().collect::<Vec<_>>());
     if !unrun.is_empty() {

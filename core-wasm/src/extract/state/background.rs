@@ -52,7 +52,21 @@ impl State {
         if !is_old {
             self.checked_apart(&command, &output, has_failed);
         }
+        self.ran.command_ran(&command, &output, has_failed);
         self.git_ran(&command, &output, has_failed);
+    }
+
+    /// Returns whether a path is the file into which the client writes what a command prints that runs beside the agent.
+    pub(super) fn is_background_output(&self, path: &str) -> bool {
+        self.background.iter().any(|it| !it.id.is_empty() && path.contains(&format!("/{}.output", it.id)))
+    }
+
+    /// Takes what a command printed that runs beside the agent, as the agent reads the file with its output. Nobody knows whether it is over.
+    pub(super) fn background_read(&mut self, reading: &str, output: &str) {
+        let is_read = |it: &&Running| !it.id.is_empty() && reading.contains(&format!("/{}.output", it.id));
+        if let Some(command) = self.background.iter().find(is_read).map(|it| it.command.clone()) {
+            self.ran.command_ran(&command, output, false);
+        }
     }
 
     /// Records a change of a file of the project.

@@ -107,6 +107,7 @@ impl State {
         }
         self.files.record_lines(file, lines.iter().map(|(is_added, line)| (*is_added, line.as_str())), source.at);
         self.evidence.scripts_written(file, &lines);
+        self.code_taken_out(&lines);
         self.text_written(file, &edit, source, settled);
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);

@@ -8,6 +8,8 @@ use crate::extract::memories::{FINDING_KEY, LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::text;
 
+/// The minimum length of a piece of code that is recognized in an edit, in bytes.
+const MIN_PIECE_BYTES: usize = 10;
 /// The maximum length of a sub-agent's report, in bytes.
 const MAX_REPORT_BYTES: usize = 12 * 1024;
 
@@ -54,5 +56,32 @@ impl State {
         };
         let mended = &self.awaited.being_mended;
         self.memories.forget(|memory| mended.contains(&memory.key) && is_about(memory));
+    }
+
+    /// Forgets what was learned of a piece of code that an edit takes out of its file, given the lines that the edit adds and removes: what
+    /// stands in its place may be right.
+    pub(super) fn code_taken_out(&mut self, lines: &[(bool, String)]) {
+        let has = |is_added: bool, code: &str| lines.iter().any(|line| line.0 == is_added && line.1.contains(code));
+        let is_gone = |code: &str| is_piece(code) && has(false, code) && !has(true, code);
+        self.memories.forget(|memory| {
+            let is_of_agent = memory.kind == "learning" && (memory.from_prose || memory.key.starts_with(FINDING_KEY));
+            is_of_agent && memory.title.split('`').skip(1).step_by(2).any(is_gone)
+        });
+    }
+}
+
+/// Returns whether code in a sentence is a piece of a line, and no name that may stand elsewhere too.
+fn is_piece(code: &str) -> bool {
+    code.len() >= MIN_PIECE_BYTES && code.contains([' ', '[', '(', '=']) && !code.ends_with("()")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_of_code_is_more_than_a_name() {
+        assert!(is_piece("left-[12px] fixed") && is_piece("till.open(null)"));
+        assert!(!is_piece("openNightTill") && !is_piece("openTheDrawer()") && !is_piece("a = b"));
     }
 }

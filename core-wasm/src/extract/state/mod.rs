@@ -31,6 +31,7 @@ use crate::extract::labels::{Labels, labels};
 use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
 use crate::extract::questions::Question;
+use crate::extract::ran::Ran;
 use crate::extract::recap::Recap;
 use crate::extract::references::References;
 use crate::extract::results::Results;
@@ -142,6 +143,8 @@ pub(super) struct State {
     /// Whether the hook of the project's commits is known to run the tests.
     hook_runs_tests: bool,
     pub(super) evidence: Evidence,
+    #[serde(default)]
+    pub(super) ran: Ran,
     /// The subject of the latest commit that was tried and is not known to be made.
     tried_commit: String,
     /// The hash of the commit under another message that holds the work of such a commit, and the turn in which git showed it.

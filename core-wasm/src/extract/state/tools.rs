@@ -58,6 +58,12 @@ impl State {
                 self.turn.add_file(&tool_use.what);
                 if !is_error {
                     self.plan_read(&tool_use.what, content);
+                    let path = tool_use.what.as_str();
+                    if self.is_background_output(path) {
+                        let shown = clean::clean(&transcript::result_text(content));
+                        let output: Vec<&str> = shown.lines().map(without_line_number).collect();
+                        self.background_read(path, &output.join("\n"));
+                    }
                 }
             }
             // The client may lose a list. What the agent then ticks off is done.
@@ -164,6 +170,8 @@ impl State {
             return;
         }
         self.background_begun(tool_use, output);
+        self.background_read(command, output);
+        self.ran.command_ran(command, output, failed);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
         let listed = work_tree::status(command, output).or_else(|| work_tree::diff(command, output));
         let (before, after) = if lists_before_commit(command) { (listed, None) } else { (None, listed) };
@@ -202,6 +210,7 @@ impl State {
         }
         self.conventions.hook_ran(command, output, &tool_use.source);
         if committed {
+            self.evidence.committed();
             for memory in self.failures.checks_committed(command, self.labels()) {
                 self.record_fix(memory, settled);
             }
@@ -253,7 +262,7 @@ impl State {
     fn tests_reported(&mut self, command: &str, output: &str, failed: bool) -> Option<commands::TestCounts> {
         let class = commands::class(command);
         let exited = failed && commands::exits_with_tests(command);
-        let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
+        let counts = commands::test_counts(output).filter(|_| commands::counts_tests(command, output));
         let counts = counts.map(|counts| commands::TestCounts { exited, ..counts });
         if let Some(counts) = counts {
             let names_files = class == commands::Class::Test && commands::targets(command).into_iter().any(is_not_all_tests);
@@ -269,6 +278,7 @@ impl State {
     /// Takes what a command says of the checks that it made.
     fn checks_reported(&mut self, command: &str, output: &str, failed: bool, counts_tests: bool) {
         self.evidence.tests_of(command, counts_tests);
+        let failed = failed || commands::reports_errors(command, output);
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         self.ci_looked_at(command, output);
     }

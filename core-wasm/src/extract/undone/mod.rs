@@ -263,7 +263,7 @@ impl Undone {
         if commands::segments(command).iter().any(|segment| commits::is_push(segment)) {
             self.pushed();
         }
-        self.checks.retain(|check| !check.is_made_by(command));
+        self.checks.retain(|check| !check.is_made_by(command) && !check.is_made_by_tests(command));
     }
 
     /// Records that the agent looked at the result in a browser, as somebody would who checks by hand.

@@ -1,0 +1,239 @@
+//! What the session ran that changes something outside of the repository's files: data, services, infrastructure and published packages. Git
+//! shows none of it, so only this says what became of it.
+
+mod kind;
+mod said;
+
+use serde::{Deserialize, Serialize};
+
+use super::commands;
+use super::failures;
+use super::labels::Labels;
+use crate::text;
+use kind::{Kind, kind};
+
+/// The maximum number of runs to keep, and how many of them are told.
+const MAX_RUNS: usize = 12;
+const MAX_TOLD: usize = 5;
+/// How many different outputs of a command are kept.
+const MAX_SAID: usize = 4;
+/// The maximum length of a command as it is told, in characters.
+const MAX_COMMAND_CHARS: usize = 90;
+/// The maximum length of what a run said, and of why it failed, in characters.
+const MAX_SAID_CHARS: usize = 160;
+const MAX_CAUSE_CHARS: usize = 120;
+
+/// The runs of one command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Run {
+    /// The command as it is told.
+    what: String,
+    times: u32,
+    /// What they said, each other than the one before: the first one and the latest ones.
+    said: Vec<Said>,
+    /// Whether it changed data, which cannot be run again as a service can be restarted.
+    is_data: bool,
+}
+
+/// What one run said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Said {
+    /// What it changed. May be empty.
+    changes: String,
+    has_failed: bool,
+    /// Why it failed. May be empty.
+    cause: String,
+}
+
+/// All such runs of a session, in the order of their last time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Ran {
+    runs: Vec<Run>,
+}
+
+impl Ran {
+    /// Records a command line and what it printed. What only runs beside the agent is recorded with its output.
+    pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) {
+        if commands::runs_in_background(output) {
+            return;
+        }
+        let of = |script: &str| -> Vec<(String, Kind)> {
+            let calls = commands::segments(script).into_iter().map(kind::without_shell);
+            calls.filter_map(|call| Some((call.to_string(), kind(&call)?))).collect()
+        };
+        let calls: Vec<(String, Kind)> = kind::scripts(command).iter().flat_map(|script| of(script)).collect();
+        let output = text::without_codes(output);
+        let has_one = calls.len() == 1;
+        for (call, kind) in calls {
+            // The lines of an output that several commands wrote belong to any of them.
+            let changes = if has_one { said::changes(kind, &output) } else { String::new() };
+            if changes.is_empty() && kind.needs_word() {
+                continue;
+            }
+            let error = said::error(&output).filter(|_| kind.is_script());
+            let has_failed = (failed && has_one) || error.is_some();
+            let cause = || error.map(str::to_owned).or_else(|| commands::error_line(&output)).unwrap_or_default();
+            let cause = if has_failed { text::one_line(&cause()) } else { String::new() };
+            // Of what failed among others nobody knows whether it ran, and what is not installed did not.
+            if (failed && !has_one) || cause.contains("command not found") {
+                continue;
+            }
+            let cause = text::clip(&cause, MAX_CAUSE_CHARS).into_owned();
+            self.add(&call, kind, Said { changes, has_failed, cause });
+        }
+    }
+
+    fn add(&mut self, call: &str, kind: Kind, said: Said) {
+        let what = text::clip(&failures::display_command(call), MAX_COMMAND_CHARS).into_owned();
+        if kind == Kind::Service {
+            // What was done to a service before is over with the next move.
+            self.runs.retain(|run| run.what == what || !is_same_service(&run.what, &what));
+        }
+        let at = self.runs.iter().position(|run| run.what == what);
+        let mut run = at.map(|at| self.runs.remove(at)).unwrap_or_default();
+        run.times += 1;
+        if run.said.last() != Some(&said) {
+            run.said.push(said);
+        }
+        if run.said.len() > MAX_SAID {
+            run.said.remove(1);
+        }
+        (run.what, run.is_data) = (what, kind.is_data());
+        self.runs.push(run);
+        if self.runs.len() > MAX_RUNS {
+            let least = self.runs.iter().position(|run| !run.is_data).unwrap_or_default();
+            self.runs.remove(least);
+        }
+    }
+
+    /// Returns the runs as they are told, those first that changed data.
+    pub(super) fn items(&self, labels: &Labels) -> Vec<String> {
+        let (data, other): (Vec<&Run>, Vec<&Run>) = self.runs.iter().partition(|run| run.is_data);
+        let skipped = (data.len() + other.len()).saturating_sub(MAX_TOLD);
+        let (from_other, from_data) = (skipped.min(other.len()), skipped.saturating_sub(other.len()));
+        data[from_data..].iter().chain(&other[from_other..]).map(|run| run.text(labels)).collect()
+    }
+}
+
+impl Run {
+    fn text(&self, labels: &Labels) -> String {
+        let times = if self.times > 1 { format!(" ({}×)", self.times) } else { String::new() };
+        let mut said: Vec<String> = self.said.iter().map(|said| said.text(labels)).filter(|it| !it.is_empty()).collect();
+        // Of a service only the last time counts, and each run over data takes back what the one before did.
+        let last = said.pop().unwrap_or_default();
+        if self.is_data {
+            said.truncate(1);
+        } else if !self.said.iter().all(|said| said.changes.starts_with("https://")) {
+            said.clear();
+        }
+        let is_again = self.is_data && !said.is_empty();
+        said.push(if is_again { format!("{} {last}", labels.last_run) } else { last });
+        said.retain(|it| !it.is_empty());
+        let arrow = if said.is_empty() { "" } else { " → " };
+        format!("`{}`{times}{arrow}{}", self.what, said.join(", "))
+    }
+}
+
+/// Returns whether two commands, as they are told, are for the same service: the same program is given the same name.
+fn is_same_service(one: &str, other: &str) -> bool {
+    let words = |command: &'_ str| commands::own_words(command).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let (one, other) = (words(one), words(other));
+    let is_name = |word: &&String| word.len() > 3 && !word.starts_with('-') && !word.contains('/');
+    // The word behind the program is the verb.
+    one.first() == other.first() && one.iter().skip(2).filter(is_name).any(|word| other.iter().skip(2).any(|it| it == word))
+}
+
+impl Said {
+    fn text(&self, labels: &Labels) -> String {
+        let changes = text::clip(&self.changes, MAX_SAID_CHARS);
+        let failure = match self.cause.as_str() {
+            _ if !self.has_failed => String::new(),
+            "" => labels.failed.to_owned(),
+            cause => format!("{}: {cause}", labels.failed),
+        };
+        let comma = if changes.is_empty() || failure.is_empty() { "" } else { ", " };
+        format!("{changes}{comma}{failure}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels::labels;
+    use crate::text::Language;
+
+    fn items(runs: &[(&str, &str, bool)]) -> Vec<String> {
+        let mut ran = Ran::default();
+        for (command, output, failed) in runs {
+            ran.command_ran(command, output, *failed);
+        }
+        ran.items(labels(Language::English))
+    }
+
+    #[test]
+    fn a_script_is_told_with_what_it_says_that_it_changed() {
+        let output = "Connected!\n▶ Night till\n  ✓ Deleted 21 existing slips\n  ✓ Created 40 slips\n▶ Day till\n  ✓ Deleted 9 existing slips\nDone!";
+        let told = ["`node scripts/fill-drawers.js` → Deleted 30 existing slips (2×), Created 40 slips"];
+        assert_eq!(items(&[("cd /shop && node scripts/fill-drawers.js", output, false)]), told);
+        assert!(items(&[("node scripts/fill-drawers.js", "Listening on 3000", false)]).is_empty());
+        assert!(items(&[("python3 /tmp/count.py", "Updated 3 slips", false)]).is_empty(), "a throwaway");
+        assert!(
+            items(&[("node test/till.js", "Created 3 slips", false), ("npm test", "Deleted 3 slips", false)]).is_empty()
+        );
+    }
+
+    #[test]
+    fn a_script_that_failed_half_way_is_told_with_what_it_did_before() {
+        let output = "Deleted 35 existing slips\n❌ Error: Path `label` is required.\n    at Till.save";
+        let again = "Deleted 0 existing slips\nCreated 13 new slips";
+        let run = "node scripts/fill-drawers.js";
+        let told = "`node scripts/fill-drawers.js` → Deleted 35 existing slips, failed: Error: Path `label` is required.";
+        assert_eq!(items(&[(run, output, true)]), [told]);
+        let told = "`node scripts/fill-drawers.js` (2×) → Deleted 35 existing slips, failed: Error: Path `label` is required., last time Deleted 0 existing slips, Created 13 new slips";
+        assert_eq!(items(&[(run, output, true), (run, again, false)]), [told]);
+    }
+
+    #[test]
+    fn databases_services_and_packages() {
+        for (command, output, told) in [
+            (
+                "sudo -u till psql <<SQL\nDROP TABLE slips;\nSQL",
+                "DROP TABLE\nDELETE 4",
+                "`psql <<SQL …` → DROP TABLE, DELETE 4",
+            ),
+            ("npx prisma migrate reset", "", "`npx prisma migrate reset`"),
+            (
+                "python manage.py migrate",
+                "  Applying till.0002_slips... OK",
+                "`python manage.py migrate` → Applying till.0002_slips... OK",
+            ),
+            ("sudo -u till bash -lc 'export A=1; pm2 restart till'", "", "`pm2 restart till`"),
+            ("systemctl restart nginx && systemctl status nginx", "active", "`systemctl restart nginx`"),
+            (
+                "uvx twine upload dist/*",
+                "View at:\nhttps://pypi.org/project/till/0.2.0/",
+                "`uvx twine upload dist/*` → https://pypi.org/project/till/0.2.0/",
+            ),
+            (
+                "docker compose up -d",
+                "Cannot connect to the Docker daemon",
+                "`docker compose up -d` → failed: Cannot connect to the Docker daemon",
+            ),
+        ] {
+            assert_eq!(items(&[(command, output, output.contains("Cannot"))]), [told], "{command}");
+        }
+        for command in [
+            "psql -c 'SELECT 1'",
+            "kubectl get pods",
+            "systemctl status nginx",
+            "terraform plan",
+            "pm2 logs till",
+            "aws s3 ls",
+        ] {
+            assert!(items(&[(command, "DELETE 4", false)]).len() <= usize::from(command.starts_with("psql")), "{command}");
+        }
+    }
+}
