@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::attributes::{attribute, is_draft, places, saw_merged};
+use super::attributes::{attribute, is_draft, places, saw_merged, was_closed};
 use super::line;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
@@ -36,6 +36,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
             (false, true) => format!("PR #{number} ({draft})"),
             (false, false) => format!("PR #{number}"),
         }
+            _ if was_closed(notes, number) => format!("PR #{number} (closed)"),
     });
     let state: Vec<String> = state.into_iter().chain(size).chain(pull_request).collect();
     let state_alone = state.join("; ");

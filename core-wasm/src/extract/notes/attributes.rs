@@ -124,6 +124,7 @@ fn add_commits(all: &mut Attributes, state: &State) {
     all.add_numbers("merged", &state.merged);
     all.add_numbers("drafts", &state.drafts);
     // One that the session opened is told among its commits.
+    all.add_numbers("closed", &state.closed);
     let has_opened = state.commits.iter().any(|commit| is_pull_request(commit));
     let branches = [state.edited_on.as_str(), state.commit_branch.as_str()];
     let is_of_work = |number: &u32| !has_opened && state.references.may_hold(*number, branches);

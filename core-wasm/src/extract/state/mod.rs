@@ -133,6 +133,8 @@ pub(super) struct State {
     pub(super) merged: Vec<u32>,
     /// The numbers of the pull requests that are drafts.
     pub(super) drafts: Vec<u32>,
+    /// The numbers of the pull requests that the session closed without a merge.
+    pub(super) closed: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
     pub(super) hashes: Vec<(String, String)>,
     /// The commits that git made anew under other hashes.
