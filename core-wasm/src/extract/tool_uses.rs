@@ -114,6 +114,11 @@ impl ToolUse {
             || self.name.starts_with("mcp__")
     }
 
+    /// Returns whether the user ran the command.
+    pub(super) fn is_of_user(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Returns a command that the user ran.
     pub(super) fn of_user(command: String, source: LineRef) -> Self {
         ToolUse { tool: Tool::Shell, what: command, source, ..ToolUse::default() }
@@ -131,14 +136,14 @@ impl ToolUse {
     }
 
     fn take(&mut self, key: &[u8], value: Raw<'_>, root: &str) {
+        if self.tool == Tool::Other && self.is_of_server() && is_of_tracker(&self.name) {
+            self.tracked.get_or_insert_default().take(key, value);
+        }
         let line = |max| value.text().map(|text| clean::line(&text, max)).unwrap_or_default();
         match (self.tool, key) {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
                 // Once they are relative, they are so to the root.
-        if self.tool == Tool::Other && self.is_of_server() && is_of_tracker(&self.name) {
-            self.tracked.get_or_insert_default().take(key, value);
-        }
                 if clean::names_root(&command, root) {
                     self.folder.clear();
                 }
@@ -169,11 +174,6 @@ impl ToolUse {
     }
 }
 
-/// The pending calls of the agent, or those of its sub-agents.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct PendingToolUses {
-    pending: Vec<ToolUse>,
-}
 /// What a call of a tracker's tool says of a pull request or an issue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -217,6 +217,11 @@ fn is_of_tracker(tool: &str) -> bool {
     text::contains_any(&tool.to_lowercase(), &["pull_request", "pullrequest", "merge_request", "issue"])
 }
 
+/// The pending calls of the agent, or those of its sub-agents.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PendingToolUses {
+    pending: Vec<ToolUse>,
+}
 
 impl PendingToolUses {
     /// Adds a pending call.
@@ -250,11 +255,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_editors_tools_are_the_clients() {
-        assert_eq!(Tool::of("mcp__acp__Bash"), Tool::Shell);
-        assert_eq!(Tool::of("mcp__shop__Bash"), Tool::Other);
-    }
-    #[test]
     fn a_call_of_a_tracker_says_what_it_is_about() {
         let read = |name: &str, input: &str| {
             ToolUse::read("1", name, Raw::parse(input).unwrap(), ("", ""), LineRef::default()).tracked
@@ -267,4 +267,9 @@ mod tests {
         assert_eq!(read("mcp__shop__list_prices", r#"{"number":7}"#), None);
     }
 
+    #[test]
+    fn an_editors_tools_are_the_clients() {
+        assert_eq!(Tool::of("mcp__acp__Bash"), Tool::Shell);
+        assert_eq!(Tool::of("mcp__shop__Bash"), Tool::Other);
+    }
 }

@@ -9,6 +9,7 @@ use crate::extract::commits;
 use crate::extract::failures;
 use crate::extract::human;
 use crate::extract::memories::SessionMemory;
+use crate::extract::switched;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::work_tree;
 use crate::said_by::SaidBy;
@@ -111,9 +112,9 @@ impl State {
             self.references.tracker_answered(&tool_use.name, &output, self.turns);
             self.tracker_answered(tool_use, &output, settled);
             self.issues_filed_since(known);
-        } else if looks_at_pages(&tool_use.name) {
         } else if tool_use.tracked.is_some() {
             self.tracker_answered(tool_use, &transcript::result_text(content), settled);
+        } else if looks_at_pages(&tool_use.name) {
             self.undone.looked();
             self.evidence.looked();
         } else if name.contains("diagnostics") {
@@ -166,6 +167,10 @@ impl State {
         self.turn.run(command, &counts.map(commands::TestCounts::verdict).unwrap_or_default());
         if is_of_client(output, is_error) {
             return;
+        }
+        self.has_formatted |= commands::may_format(command);
+        if tool_use.is_of_user() && switched::may_switch(command) {
+            self.switched.may_switch(self.turns);
         }
         self.background_begun(tool_use, output);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
