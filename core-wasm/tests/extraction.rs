@@ -2580,6 +2580,81 @@ fn an_amended_commit_leaves_the_pull_request_behind_it() {
 }
 
 #[test]
+fn a_tool_of_a_server_opens_merges_and_closes_pull_requests() {
+    let mut script = Script::default();
+    script.human("Print the date on each slip");
+    let answer = |number: u32| format!(r#"{{"id":"1","url":"https://hub.example/shop/till/pull/{number}"}}"#);
+    let mut call = |verb: &str, input: &Value, output: &str| {
+        script.tool(&format!("mcp__hub__{verb}"), input, output, false, &json!({"content": output}));
+    };
+    call("create_pull_request", &json!({"title": "Dates on slips", "draft": true}), &answer(7));
+    call("create_pull_request", &json!({"title": "Sums on slips"}), &answer(8));
+    call("create_pull_request", &json!({"title": "Bells"}), &answer(9));
+    call("merge_pull_request", &json!({"pullNumber": 8}), r#"{"merged":true,"message":"merged"}"#);
+    call("merge_pull_request", &json!({"pullNumber": 9}), r#"{"merged":false}"#);
+    call("update_pull_request", &json!({"pullNumber": 9, "title": "Bells ring", "state": "closed"}), "{}");
+    call(
+        "issue_write",
+        &json!({"title": "The drawer sticks", "method": "create"}),
+        r#"{"url":"https://hub.example/shop/till/issues/4"}"#,
+    );
+    let outcome = script.outcome();
+    let line = |title: &str, number: u32| format!("{title} (https://hub.example/shop/till/pull/{number})");
+    assert_eq!(outcome.notes.commits, [line("Dates on slips", 7), line("Sums on slips", 8), line("Bells ring", 9)]);
+    let told = |name: &str| attribute(&outcome, name).to_owned();
+    assert_eq!([told("drafts"), told("merged"), told("closed")], ["7", "8", "9"]);
+    assert_eq!(told("filed"), "#4 \"The drawer sticks\"");
+}
+
+#[test]
+fn what_a_commit_holds_beside_the_edits_is_told() {
+    let mut script = Script::default();
+    script.human("Round the totals of the cart to cents.");
+    script.edit(
+        "/home/u/proj/src/cart.ts",
+        "return total;",
+        "const cents = 100;\nreturn Math.round(total * cents) / cents;",
+    );
+    let mut small = Script { lines: script.lines.clone(), used: script.used };
+    let output = "[main 1a2b3c4] Round totals\n 1 file changed, 9 insertions(+), 1 deletion(-)";
+    small.bash("git add src/cart.ts && git commit -m 'Round totals'", output, false);
+    assert_eq!(attribute(&small.outcome(), "commit-size"), "1 file, +9 −1; the agent's edits of it: +2 −1");
+    let output =
+        "[main 1a2b3c4] Round totals\n 3 files changed, 9 insertions(+), 1 deletion(-)\n create mode 100644 logo.svg\n";
+    script.bash("git add src/cart.ts menu.ts && git commit -m 'Round totals'", output, false);
+    assert_eq!(attribute(&script.outcome(), "commit-size"), "3 files, +9 −1");
+    assert_eq!(attribute(&script.outcome(), "committed-too"), "`logo.svg` (new), `menu.ts`");
+    script.bash("git reset --hard HEAD~1", "HEAD is now at 0a1b2c3 Older", false);
+    assert_eq!(attribute(&script.outcome(), "committed-too"), "");
+}
+
+#[test]
+fn what_was_removed_and_git_does_not_miss_was_none_of_its_files() {
+    let mut script = Script::default();
+    script.human("Throw away the old icons.").bash("rm icons/old.png icons/tried.png && rm -rf .cache", "", false);
+    let paths = |script: &Script| script.outcome().notes.changes.into_iter().map(|it| it.path).collect::<Vec<_>>();
+    assert_eq!(paths(&script), ["icons/old.png", "icons/tried.png"]);
+    script.bash("git status --short", " D icons/old.png", false);
+    assert_eq!(paths(&script), ["icons/old.png"]);
+}
+
+#[test]
+fn a_branch_that_changes_under_the_agent_is_told() {
+    let on = |script: &mut Script, branch: &str| {
+        let said = json!({"content": [{"type": "text", "text": "The till rings now."}]});
+        script.line(json!({"type": "assistant", "gitBranch": branch, "message": said}));
+    };
+    let mut script = Script::default();
+    script.line(json!({"type": "user", "gitBranch": "main", "message": {"content": "Let the till ring twice."}}));
+    script.bash("git switch -c bell", "Switched to a new branch 'bell'", false);
+    on(&mut script, "bell");
+    assert_eq!(attribute(&script.outcome(), "switched"), "");
+    script.bash("npm test", "ok", false);
+    on(&mut script, "slips");
+    assert_eq!(attribute(&script.outcome(), "switched"), "from `bell` to `slips`");
+}
+
+#[test]
 fn a_list_and_a_log_tell_what_is_merged() {
     let mut script = Script::default();
     let address = |number: u32| format!("https://github.com/shop/till/pull/{number}");

@@ -29,6 +29,11 @@ pub(super) fn is_draft(notes: &SessionNotes, number: &str) -> bool {
     has_number(notes, "drafts", number)
 }
 
+/// Returns whether the session closed the pull request of that number without a merge.
+pub(super) fn was_closed(notes: &SessionNotes, number: &str) -> bool {
+    has_number(notes, "closed", number)
+}
+
 fn has_number(notes: &SessionNotes, name: &str, number: &str) -> bool {
     attribute(notes, name).is_some_and(|all| all.split(' ').any(|known| known == number))
 }

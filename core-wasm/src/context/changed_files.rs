@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::attributes::{attribute, is_draft, places, saw_merged};
+use super::attributes::{attribute, is_draft, places, saw_merged, was_closed};
 use super::line;
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
@@ -21,6 +21,9 @@ const MAX_FILES: usize = 10;
 /// The maximum length of the line of changed files, in characters.
 const MAX_FILES_CHARS: usize = 480;
 
+/// Before the files that a commit holds without an edit of the agent.
+const NOT_EDITED: &str = "committed, not edited by the agent";
+
 /// Adds the files with the most changes, the largest first, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
@@ -33,6 +36,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         let draft = labels::of(attribute(notes, "language").unwrap_or_default()).draft;
         match (saw_merged(notes, number), is_draft(notes, number)) {
             (true, _) => format!("PR #{number} (merged)"),
+            _ if was_closed(notes, number) => format!("PR #{number} (closed)"),
             (false, true) => format!("PR #{number} ({draft})"),
             (false, false) => format!("PR #{number}"),
         }
@@ -71,9 +75,20 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let files = joined(&items, &changes, more);
     let (label, files) =
         if items.is_empty() && !notes.changes.is_empty() { ("Files".to_owned(), state_alone) } else { (label, files) };
-    page.add(kind, Entry::result_line(&label, &files, 0.985));
+    let committed_too = line::sanitize(attribute(notes, "committed-too").unwrap_or_default());
+    match (files.is_empty(), committed_too.is_empty()) {
+        (true, false) => page.add(kind, Entry::session_line("Committed, not edited by the agent", &committed_too, 0.88)),
+        (false, false) => {
+            page.add(kind, Entry::result_line(&label, &format!("{files}; {NOT_EDITED}: {committed_too}"), 0.985))
+        }
+        _ => page.add(kind, Entry::result_line(&label, &files, 0.985)),
+    }
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not edited by the agent", &left_out, 0.88));
+    if let Some(switched) = attribute(notes, "switched") {
+        let told = format!("{}, while the agent worked and by no git command of its own", line::sanitize(switched));
+        page.add(kind, Entry::session_line("Branch switched by somebody else", &told, 0.95));
+    }
 }
 
 /// Returns the files as they are told: those of the project, those of other checkouts of it, and those outside.

@@ -2,7 +2,9 @@
 
 use std::cell::OnceCell;
 
-use super::attributes::{MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, saw_merged};
+use super::attributes::{
+    MIN_RESULT_WIDTH, attribute, has_result, has_words, hash, is_draft, is_unfinished, saw_merged, was_closed,
+};
 use super::automated::sessions_of_people;
 use super::changed_files::add_files;
 use super::check_reports;
@@ -401,6 +403,7 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
     let is_merged = saw_merged(notes, &number);
     let state = match (is_merged, is_draft(notes, &number)) {
         (true, _) => "merged",
+        _ if was_closed(notes, &number) => "closed",
         (false, true) => draft,
         // Only the client names it, and perhaps an earlier session opened it.
         (false, false) if title.is_empty() => "of the branch",

@@ -50,6 +50,9 @@ struct Changed {
     /// Whether a command wrote it first, so that nobody knows whether it was there before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     may_be_new: bool,
+    /// Whether a command ever wrote it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    by_command: bool,
     /// Whether the session deleted it or moved it away.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_removed: bool,
@@ -145,9 +148,15 @@ impl Files {
     pub(super) fn record_written(&mut self, path: &str) {
         let is_known = self.position(path).is_some();
         self.record_change(path, 0, 0);
-        if let Some(changed) = self.changed.last_mut().filter(|_| !is_known) {
-            changed.may_be_new = true;
+        if let Some(changed) = self.changed.last_mut() {
+            changed.by_command = true;
+            changed.may_be_new |= !is_known;
         }
+    }
+
+    /// Returns the paths of the files that commands wrote, whether the agent edited them, too, or not.
+    pub(super) fn written_by_commands(&self) -> impl Iterator<Item = &str> {
+        self.changed.iter().filter(|changed| changed.by_command).map(|changed| changed.path.as_str())
     }
 
     fn position(&self, path: &str) -> Option<usize> {
@@ -242,6 +251,11 @@ impl Files {
     /// Returns the places in `changes` of the files that the session deleted.
     pub(super) fn removed(&self) -> impl Iterator<Item = usize> {
         self.changed.iter().enumerate().filter(|(_, file)| file.is_removed).map(|(at, _)| at)
+    }
+
+    /// Returns the paths of the files that the session deleted or moved away.
+    pub(super) fn removed_paths(&self) -> impl Iterator<Item = &str> {
+        self.changed.iter().filter(|file| file.is_removed).map(|file| file.path.as_str())
     }
 
     /// Returns the paths, most recent last.

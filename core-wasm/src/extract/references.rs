@@ -128,6 +128,15 @@ impl References {
         }
     }
 
+    /// Takes an issue that a tool filed on a host that numbers its issues, given the tool's own name and the title that it was given.
+    pub(super) fn issue_filed(&mut self, verb: &str, title: &str, output: &str, turn: u32) {
+        let files = ["create", "write", "open", "add"].iter().any(|word| verb.contains(word)) && !verb.contains("comment");
+        let number = output.split("/issues/").nth(1).and_then(leading_number);
+        if let Some(number) = number.filter(|_| files) {
+            self.file(&format!("#{number}"), title, turn);
+        }
+    }
+
     fn saw(&mut self, key: &str, title: &str, turn: u32, is_single: bool) {
         let is_known = |it: &Reference| it.key == key && (it.is_single || !is_single);
         if !self.known.iter().any(is_known) {

@@ -12,6 +12,8 @@ use crate::transcript::json::Raw;
 const MAX_PENDING: usize = 40;
 /// The maximum length of a command in bytes. Commands contain commit messages.
 const MAX_COMMAND_BYTES: usize = 2500;
+/// The maximum length of a title, in characters.
+const MAX_TITLE_CHARS: usize = 200;
 /// The maximum length of a plan in bytes.
 const MAX_PLAN_BYTES: usize = 5000;
 
@@ -90,6 +92,9 @@ pub(super) struct ToolUse {
     /// How many lines the edit of a sub-agent adds and removes. The result of any other edit has its patch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<(u32, u32)>,
+    /// What a call of a tracker's tool says of a pull request or an issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracked: Option<Box<Tracked>>,
     /// The transcript line of the call.
     pub source: LineRef,
     /// The number of the turn in which it was made.
@@ -109,6 +114,11 @@ impl ToolUse {
             || self.name.starts_with("mcp__")
     }
 
+    /// Returns whether the user ran the command.
+    pub(super) fn is_of_user(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Returns a command that the user ran.
     pub(super) fn of_user(command: String, source: LineRef) -> Self {
         ToolUse { tool: Tool::Shell, what: command, source, ..ToolUse::default() }
@@ -126,6 +136,9 @@ impl ToolUse {
     }
 
     fn take(&mut self, key: &[u8], value: Raw<'_>, root: &str) {
+        if self.tool == Tool::Other && self.is_of_server() && is_of_tracker(&self.name) {
+            self.tracked.get_or_insert_default().take(key, value);
+        }
         let line = |max| value.text().map(|text| clean::line(&text, max)).unwrap_or_default();
         match (self.tool, key) {
             (Tool::Shell, b"command") => {
@@ -159,6 +172,49 @@ impl ToolUse {
             _ => {}
         }
     }
+}
+
+/// What a call of a tracker's tool says of a pull request or an issue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Tracked {
+    /// Its number. 0 if the call does not say it.
+    pub number: u32,
+    /// The title that it gets. May be empty.
+    pub title: String,
+    /// The description that it gets. May be empty.
+    pub body: String,
+    /// Whether it is to be a draft, if the call says it.
+    pub is_draft: Option<bool>,
+    /// Whether it is to be closed.
+    pub is_closed: bool,
+}
+
+impl Tracked {
+    fn take(&mut self, key: &[u8], value: Raw<'_>) {
+        let text = || value.text().unwrap_or_default();
+        match key {
+            b"title" => self.title = clean::line(&text(), MAX_TITLE_CHARS),
+            b"body" | b"description" => self.body = clean::block(&text(), MAX_PLAN_BYTES),
+            b"draft" | b"is_draft" | b"isDraft" => self.is_draft = Some(value.is_true()),
+            b"state" | b"state_event" => self.is_closed = text().to_lowercase().starts_with("close"),
+            b"number"
+            | b"pullNumber"
+            | b"pull_number"
+            | b"pull_request_number"
+            | b"issue_number"
+            | b"merge_request_iid"
+            | b"iid" => {
+                self.number = value.json().trim_matches('"').parse().unwrap_or_default();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether a tool of a server handles pull requests or issues, by its name.
+fn is_of_tracker(tool: &str) -> bool {
+    text::contains_any(&tool.to_lowercase(), &["pull_request", "pullrequest", "merge_request", "issue"])
 }
 
 /// The pending calls of the agent, or those of its sub-agents.
@@ -197,6 +253,19 @@ impl PendingToolUses {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_of_a_tracker_says_what_it_is_about() {
+        let read = |name: &str, input: &str| {
+            ToolUse::read("1", name, Raw::parse(input).unwrap(), ("", ""), LineRef::default()).tracked
+        };
+        let opened =
+            read("mcp__hub__create_pull_request", r#"{"title":"Open the till","body":"- [ ] ring","draft":true}"#).unwrap();
+        assert_eq!((opened.title.as_str(), opened.is_draft, opened.number), ("Open the till", Some(true), 0));
+        let closed = read("mcp__hub__update_pull_request", r#"{"pullNumber":7,"state":"closed"}"#).unwrap();
+        assert!(closed.is_closed && closed.number == 7);
+        assert_eq!(read("mcp__shop__list_prices", r#"{"number":7}"#), None);
+    }
 
     #[test]
     fn an_editors_tools_are_the_clients() {

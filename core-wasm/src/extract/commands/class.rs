@@ -284,6 +284,12 @@ pub(crate) fn mends(command: &str) -> bool {
     text::contains_any(command, &[":fix", ":write", "--fix", "--write", " fmt", " format"])
 }
 
+/// Returns whether a command line may give files another form, as a formatter does.
+pub(crate) fn may_format(command: &str) -> bool {
+    const FORMATTERS: [&str; 8] = ["fmt", "prettier", "black", "gofumpt", "goimports", "isort", "ruff", "pre-commit"];
+    mends(command) || text::contains_any(command, &FORMATTERS)
+}
+
 /// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the
 /// other.
 pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {

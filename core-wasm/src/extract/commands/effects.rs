@@ -151,7 +151,13 @@ impl FileEffects {
     }
 
     fn add_removed(&mut self, call: &Call, folder: &str) {
-        for file in call.names.iter().filter_map(|name| project_file(folder, name)) {
+        // What is removed with all that is in it is a folder, if it has no extension behind a name: `.cache`.
+        let is_folder = |name: &&&str| {
+            let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            call.has_option('r') && !last.trim_start_matches('.').contains('.')
+        };
+        let files = call.names.iter().filter(|name| !is_folder(name));
+        for file in files.filter_map(|name| project_file(folder, name)) {
             let is_written = self.written.contains(&file);
             self.written.retain(|written| *written != file);
             if is_written { self.passing.push(file) } else { self.removed.push(file) }

@@ -21,12 +21,54 @@ pub(in crate::extract) fn leading_number(text: &str) -> Option<u32> {
     text[..text.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
 }
 
-/// Returns the pull request that the output of `gh pr create` names.
+/// The commands that open a pull request, the last one of them as an option of `git push`.
+pub(in crate::extract) const OPENS: [&str; 6] =
+    ["gh pr create", "gh pr new", "glab mr create", "glab mr new", "hub pull-request", "merge_request.create"];
+
+/// Returns the pull request that a command line opened, as its output names it.
 pub(in crate::extract) fn pull_request(command: &str, output: &str) -> Option<String> {
-    if !command.contains("gh pr create") {
-        return None;
-    }
-    output.split_whitespace().find(|word| word.starts_with("https://") && word.contains("/pull/")).map(str::to_owned)
+    if text::contains_any(command, &OPENS) { address(output) } else { None }
+}
+
+/// Returns the first address of a pull request in what a program or a tool printed, up to its number.
+pub(in crate::extract) fn address(output: &str) -> Option<String> {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\\' | '<' | '>' | '(' | ')' | ',');
+    output.match_indices("https://").find_map(|(at, _)| {
+        let url = output[at..].split(is_end).next().filter(|url| is_pull_request(url))?;
+        let number = pull_request_number(url)?.to_string();
+        let end = ["/pull/", "/merge_requests/"].iter().find_map(|sign| url.find(sign).map(|at| at + sign.len()))?;
+        Some(url[..end + number.len()].to_owned())
+    })
+}
+
+/// Returns the numbers of the pull requests that a command line closes without a merge.
+pub(in crate::extract) fn closed_pull_requests(command: &str) -> Vec<u32> {
+    let closed = |segment: &str| {
+        let rest = ["gh pr close ", "glab mr close "].iter().find_map(|call| segment.strip_prefix(call))?;
+        rest.split_whitespace().find_map(number_named)
+    };
+    commands::segments(command).into_iter().filter_map(closed).collect()
+}
+
+/// Returns whether a command line merges the pull request of the branch, which it does not name.
+pub(in crate::extract) fn merges_own(command: &str) -> bool {
+    let is_named = |segment: &str| segment.split_whitespace().skip(3).any(|word| number_named(word).is_some());
+    merges(command).any(|segment| !is_named(segment))
+}
+
+/// Returns the parts of a command line that merge a pull request at once.
+fn merges(command: &str) -> impl Iterator<Item = &str> {
+    let is_merge = |segment: &&str| {
+        ["gh pr merge", "glab mr merge"].iter().any(|call| segment.starts_with(call))
+            && !text::contains_any(segment, &["--auto", "--disable-auto", "--when-pipeline-succeeds"])
+    };
+    commands::segments(command).into_iter().filter(is_merge)
+}
+
+/// Returns the number of a pull request that a word names: `7`, `#7`, `!7` or its address.
+fn number_named(word: &str) -> Option<u32> {
+    let word = word.trim_matches('"');
+    pull_request_number(word).or_else(|| word.trim_start_matches(['#', '!']).parse().ok())
 }
 
 /// Returns the title passed to `gh pr create` or `gh pr edit`.
@@ -63,7 +105,7 @@ pub(in crate::extract) fn draft(command: &str, output: &str) -> Option<(u32, boo
         let number = rest.split_whitespace().next().and_then(|word| word.trim_start_matches('#').parse().ok());
         Some((number.unwrap_or_default(), rest))
     };
-    if command.contains("gh pr create") {
+    if text::contains_any(command, &OPENS) {
         let is_draft = command.split_whitespace().any(|word| matches!(word, "--draft" | "-d"));
         return Some((pull_request_number(&pull_request(command, output)?)?, is_draft));
     }
@@ -93,11 +135,11 @@ pub(in crate::extract) fn merged_pull_requests(command: &str, output: &str) -> V
     ] {
         all.extend(output.match_indices(sign).filter_map(|(at, sign)| number(&output[at + sign.len()..])).take(20));
     }
-    for segment in commands::segments(command) {
-        let named = || segment.split_whitespace().skip(3).find_map(number);
-        let merges = segment.starts_with("gh pr merge ") && !segment.contains("--auto");
-        let shows = segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
-        all.extend(named().filter(|_| merges || shows));
+    let shows =
+        |segment: &&str| segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
+    let shown = commands::segments(command).into_iter().filter(shows);
+    for segment in merges(command).chain(shown) {
+        all.extend(segment.split_whitespace().skip(3).find_map(number_named));
     }
     all.sort_unstable();
     all.dedup();
@@ -166,6 +208,14 @@ mod tests {
         assert_eq!(merged_pull_requests("gh pr merge 7 --squash", ""), [7]);
         assert_eq!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"MERGED\"}"), [9]);
         assert!(merged_pull_requests("gh pr merge 7 --auto", "").is_empty());
+        assert_eq!(merged_pull_requests("gh pr merge https://hub.example/o/till/pull/8 --squash", ""), [8]);
+        assert_eq!(merged_pull_requests("glab mr merge 6 -y", ""), [6]);
+        assert!(
+            merges_own("gh pr merge --squash --delete-branch")
+                && !merges_own("gh pr merge 7")
+                && !merges_own("gh pr merge --auto")
+        );
+        assert_eq!(closed_pull_requests("gh pr close 7 && gh pr close '#8'"), [7]);
         let table = "9\tSum the slips\tslips\tMERGED\t2026-01-02\n8\tPrint\tp\tMERGED\n7\tCount MERGED slips\tc\tOPEN";
         assert_eq!(listed_as_merged("gh pr list --state all", table), [9, 8]);
         let json = r#"[{"number":5,"state":"MERGED"},{"number":4,"state":"OPEN","title":"\"state\":\"MERGED\""},{"state": "MERGED","number": 3}]"#;
@@ -189,6 +239,19 @@ mod tests {
         assert_eq!(draft("gh pr view --json isDraft", r#"{"isDraft":true}"#), Some((0, true)));
         assert_eq!(draft("gh pr view 7", "title:\tx\nstate:\tDRAFT\n"), Some((7, true)));
         assert_eq!(draft("gh pr view 7", "title:\tx\nstate:\tOPEN\n"), None);
+    }
+
+    #[test]
+    fn the_address_ends_at_the_number() {
+        let said = r#"[{"url":"https://api.hub.example/repos/o/r/pulls/7","html_url":"https://hub.example/o/r/pull/7","diff":"x"}]"#;
+        assert_eq!(address(said).unwrap(), "https://hub.example/o/r/pull/7");
+        assert_eq!(
+            address("{\\\"url\\\":\\\"https://hub.example/o/r/pull/7.diff\\\"}").unwrap(),
+            "https://hub.example/o/r/pull/7"
+        );
+        let lab = pull_request("glab mr create --fill", "!5 Open\n https://lab.example/o/r/-/merge_requests/5\n").unwrap();
+        assert_eq!(lab, "https://lab.example/o/r/-/merge_requests/5");
+        assert_eq!(pull_request("cat notes", "https://hub.example/o/r/pull/7"), None);
     }
 
     #[test]

@@ -52,9 +52,50 @@ pub(in crate::extract) fn stat_file(line: &str) -> Option<(String, u32, u32)> {
     (!is_shortened).then(|| (path.to_owned(), exact.0, exact.1))
 }
 
+/// What a commit does to a file, if git says it in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::extract) enum Listing {
+    Created,
+    Deleted,
+    Renamed,
+}
+
+/// Returns the files that git lists below a commit, as `create mode 100644 src/till.ts`, and what the commit does to each.
+pub(in crate::extract) fn listings(output: &str) -> Vec<(String, Listing)> {
+    let listing = |line: &str| {
+        let moded = |verb: &str| {
+            let (mode, path) = line.strip_prefix(verb)?.strip_prefix(" mode ")?.split_once(' ')?;
+            mode.bytes().all(|byte| byte.is_ascii_digit()).then(|| path.to_owned())
+        };
+        let created = || moded("create").map(|path| (path, Listing::Created));
+        let deleted = || moded("delete").map(|path| (path, Listing::Deleted));
+        let renamed = || Some((new_place(line.strip_prefix("rename ")?.rsplit_once(" (")?.0)?, Listing::Renamed));
+        created().or_else(deleted).or_else(renamed)
+    };
+    output.lines().filter_map(|line| listing(line.trim())).take(MAX_STAT_FILES).collect()
+}
+
+/// Returns the new place of a file that was moved: `src/{old => new}/till.ts`, or `old.ts => new.ts`.
+fn new_place(moved: &str) -> Option<String> {
+    let (before, after) = moved.split_once(" => ")?;
+    let Some((folder, _)) = before.rsplit_once('{') else { return Some(after.to_owned()) };
+    let (inside, rest) = after.split_once('}')?;
+    Some(format!("{folder}{inside}{rest}").replace("//", "/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_below_a_commit() {
+        let output = "[main 1a2b3c4] Open\n 3 files changed\n create mode 100755 run.sh\n delete mode 100644 a b.ts\n rename src/{till => }/x.ts (92%)\n rename a.ts => b.ts (100%)";
+        let listed = listings(output);
+        let paths: Vec<&str> = listed.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, ["run.sh", "a b.ts", "src/x.ts", "b.ts"]);
+        assert_eq!((listed[0].1, listed[1].1, listed[2].1), (Listing::Created, Listing::Deleted, Listing::Renamed));
+        assert!(listings("delete mode of the till").is_empty());
+    }
 
     #[test]
     fn the_size_of_a_commit() {

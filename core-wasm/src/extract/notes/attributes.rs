@@ -13,6 +13,7 @@ use crate::extract::references;
 use crate::extract::requests;
 use crate::extract::state::State;
 use crate::extract::tasks::Status;
+use crate::extract::work_tree::is_same_file;
 use crate::text::Language;
 
 /// The attributes, in the order in which the notes list them.
@@ -72,7 +73,7 @@ fn add_checks(all: &mut Attributes, state: &State) {
         let ages: Vec<&str> = ages.iter().filter(|(holds, _)| *holds).map(|(_, age)| *age).collect();
         all.add("tests-age", ages.join(", "));
     }
-    all.add("commit-size", commit_size(state));
+    add_commit_contents(all, state);
     let evidence = state.evidence.items(state.undone.push(), state.has_open_pull_request(), state.labels());
     all.add("evidence", evidence.join("; "));
     all.add("ran", state.ran.items(state.labels()).join("\n"));
@@ -81,21 +82,20 @@ fn add_checks(all: &mut Attributes, state: &State) {
     }
 }
 
-/// Returns the size of the largest commit, if it holds more than the agent's edits.
-fn commit_size(state: &State) -> String {
-    // Scripts and sub-agents change files, too. What was committed says how many.
+/// Adds the size of the largest commit and the files in it that the agent did not edit, if it holds more than the agent's edits: scripts
+/// and sub-agents change files, too, and so does somebody else.
+fn add_commit_contents(all: &mut Attributes, state: &State) {
     let (files, added, removed) = state.largest_commit;
     let others = (files as usize).saturating_sub(state.files.paths().count());
-    let own: u32 = state.files.changes().iter().map(|change| change.added.saturating_add(change.removed)).sum();
-    // So does a file in which somebody else had changed something, too.
-    let is_much_larger = state.commits.len() == 1 && added.saturating_add(removed) / 3 > own / 2 && files > 0;
+    let own_lines = state.commit_contents.own_lines();
     let noun = if files == 1 { "file" } else { "files" };
-    let size = format!("{files} {noun}, +{added} −{removed}");
-    match others {
-        0 if is_much_larger => size,
-        0 => String::new(),
-        _ => format!("{size}, at least {others} of them changed by other means than the agent's edits"),
+    let mut size = format!("{files} {noun}, +{added} −{removed}");
+    if let Some((added, removed)) = own_lines {
+        size = format!("{size}; the agent's edits of {}: +{added} −{removed}", if files == 1 { "it" } else { "them" });
     }
+    all.add("commit-size", if others > 0 || own_lines.is_some() { size } else { String::new() });
+    let is_own = |path: &str| state.files.paths().any(|own| is_same_file(own, path));
+    all.add("committed-too", state.commit_contents.others(others, is_own));
 }
 
 /// Adds the branch, and what is not committed on it.
@@ -112,6 +112,7 @@ fn add_branch(all: &mut Attributes, state: &State) {
         all.add("commit-state", commit_state);
     }
     all.add("left-out", state.undone.left_out());
+    all.add("switched", state.switched.told());
 }
 
 /// Adds the hashes of the commits, the tags, and the numbers of pull requests.
@@ -124,6 +125,7 @@ fn add_commits(all: &mut Attributes, state: &State) {
     all.add("tags", state.tags.join(" "));
     all.add_numbers("merged", &state.merged);
     all.add_numbers("drafts", &state.drafts);
+    all.add_numbers("closed", &state.closed);
     // One that the session opened is told among its commits.
     let has_opened = state.commits.iter().any(|commit| is_pull_request(commit));
     let branches = [state.edited_on.as_str(), state.commit_branch.as_str()];

@@ -14,7 +14,8 @@ use crate::extract::results::{TurnResult, names_real_cause};
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Voice};
-use crate::extract::tool_uses::ToolUse;
+use crate::extract::switched;
+use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::turn::Turn;
 use crate::extract::vanished;
 use crate::said_by::SaidBy;
@@ -75,6 +76,11 @@ impl State {
                 if tool_use.is_work() {
                     self.recap.worked();
                     self.turn.uses_tool();
+                }
+                // What a sub-agent runs is not seen.
+                let by_others = tool_use.tool == Tool::Agent || tool_use.name.to_lowercase().contains("worktree");
+                if by_others || (tool_use.tool == Tool::Shell && switched::may_switch(&tool_use.what)) {
+                    self.switched.may_switch(self.turns);
                 }
                 self.pending_uses.push(tool_use);
             }

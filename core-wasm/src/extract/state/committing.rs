@@ -4,7 +4,7 @@ use super::State;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::commands::{self, GitCall};
-use crate::extract::commits::{self, Reset, Stash};
+use crate::extract::commits::{self, Listing, Reset, Stash};
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::results;
 use crate::extract::statement::Voice;
@@ -46,19 +46,47 @@ impl State {
         if committed && !counts_tests && !is_bypassed && self.hook_runs_tests {
             self.hook_passed();
         }
+        let own = self.lines_to_commit(&made);
         self.changes_measured(output, committed);
         if committed {
             self.open_points.committed();
+            let size = commits::stat(output).map_or(0, |stat| stat.sums.0);
+            self.commit_contents.committed(self.undone.added(), output, size);
         }
         for commit in made {
             self.record_commit(commit, is_bypassed, &tool_use.source, settled);
         }
+        self.only_commit_measured(&own, output);
         if !committed && commands::class(command) == commands::Class::Commit {
             self.undone.commit_failed();
             let message = commits::message(command).unwrap_or_default();
             self.tried_commit = clean::line(message.trim().lines().next().unwrap_or_default(), MAX_SUBJECT_CHARS);
         }
         committed
+    }
+
+    /// Returns the files that git still has to commit, with the lines that the agent's edits added and removed in each. Empty if that is not
+    /// for the session's first commit, or if a command wrote one of them.
+    fn lines_to_commit(&self, made: &[commits::Commit]) -> Vec<(String, u32, u32)> {
+        let is_first = self.own_commits() == 0 && made.len() == 1 && !made[0].amends;
+        let is_to_commit = |path: &String| is_first && self.undone.is_to_commit(path);
+        if self.files.written_by_commands().any(|path| self.undone.is_to_commit(path)) {
+            return Vec::new();
+        }
+        let changes = self.files.changes().into_iter().filter(|change| is_to_commit(&change.path));
+        changes.map(|change| (change.path, change.added, change.removed)).collect()
+    }
+
+    /// Compares the session's only commit with the agent's edits of its files, if it holds no other files. `own` are the files that were to
+    /// be committed before.
+    fn only_commit_measured(&mut self, own: &[(String, u32, u32)], output: &str) {
+        let committed = || own.iter().filter(|(path, ..)| !self.undone.is_to_commit(path));
+        let Some(stat) = commits::stat(output).filter(|stat| stat.sums.0 as usize == committed().count()) else { return };
+        let lines = committed().fold((0, 0), |sum: (u32, u32), (_, added, removed)| (sum.0 + added, sum.1 + removed));
+        // What moves as a whole is counted in another way.
+        if !own.is_empty() && commits::listings(output).iter().all(|(_, listing)| *listing == Listing::Created) {
+            self.commit_contents.measured(lines, (stat.sums.1, stat.sums.2), self.has_formatted);
+        }
     }
 
     /// Returns whether a command line commits only in repositories that the session made for trying something out.
@@ -80,7 +108,18 @@ impl State {
     /// Applies a list of changed files that git printed. Returns whether that shows that a commit was made.
     pub(super) fn git_listed(&mut self, listed: &work_tree::Listed) -> bool {
         let files = &self.files;
-        self.undone.git_listed(listed, |path| files.is_new(path))
+        let is_removed = |path: &&str| {
+            self.undone.is_to_commit(path) && !listed.moved_from.iter().any(|from| work_tree::is_same_file(from, path))
+        };
+        let removed: Vec<String> = files.removed_paths().filter(is_removed).map(str::to_owned).collect();
+        let has_landed = self.undone.git_listed(listed, |path| files.is_new(path));
+        // A file that is gone and that git does not miss was never one of the repository's.
+        if listed.is_whole && !has_landed {
+            for path in removed.iter().filter(|path| !self.undone.is_to_commit(path)) {
+                self.files.record_removal(path, true);
+            }
+        }
+        has_landed
     }
 
     /// Applies a commit that git showed. Returns whether it is one of the session's that seemed to fail.
@@ -217,6 +256,10 @@ impl State {
     /// Forgets a commit that is not there any more, and what was said of it.
     fn forget_commit(&mut self, subject: &str) {
         self.commits.retain(|known| known != subject);
+        if self.own_commits() == 0 {
+            self.commit_contents.dropped();
+            self.largest_commit = Default::default();
+        }
         self.kept_commits = self.kept_commits.min(self.own_commits());
         self.memories.forget(|memory| memory.kind == "commit" && memory.title == subject);
         let hash = self.hashes.iter().find(|(of, _)| of == subject).map(|(_, hash)| hash.clone()).unwrap_or_default();

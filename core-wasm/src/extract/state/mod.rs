@@ -22,6 +22,7 @@ mod user;
 
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
+use crate::extract::commit_contents::CommitContents;
 use crate::extract::commits;
 use crate::extract::conventions::Conventions;
 use crate::extract::evidence::Evidence;
@@ -40,6 +41,7 @@ use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement;
+use crate::extract::switched::Switched;
 use crate::extract::taken_back::TakenBack;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
@@ -132,6 +134,8 @@ pub(super) struct State {
     pub(super) tags: Vec<String>,
     /// The numbers of the pull requests that are merged.
     pub(super) merged: Vec<u32>,
+    /// The numbers of the pull requests that the session closed without a merge.
+    pub(super) closed: Vec<u32>,
     /// The numbers of the pull requests that are drafts.
     pub(super) drafts: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
@@ -153,6 +157,10 @@ pub(super) struct State {
     stat: commits::Stat,
     /// The size of the largest commit: files, lines added and lines removed.
     pub(super) largest_commit: (u32, u32, u32),
+    pub(super) commit_contents: CommitContents,
+    pub(super) switched: Switched,
+    /// Whether a command ran that may have given files another form.
+    has_formatted: bool,
     /// The model that wrote the latest message.
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
@@ -318,9 +326,10 @@ impl State {
         {
             self.root = clean::line(&cwd, 1000);
         }
-        if let Some(branch) = line.branch()
-            && branch != self.branch
-        {
+        let Some(branch) = line.branch() else { return };
+        let is_work = self.turn.used_tools && (line.kind == Kind::Assistant || line.result.is_some());
+        self.switched.line_read(&line.cwd().unwrap_or_default(), (&self.branch, &branch), is_work, self.turns);
+        if branch != self.branch {
             self.branch = clean::line(&branch, 120);
         }
     }

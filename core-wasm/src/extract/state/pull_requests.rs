@@ -13,7 +13,7 @@ use crate::text;
 impl State {
     /// Returns whether there is a pull request, the session's own or the only one that it handled, that is not known to be merged.
     pub(in crate::extract) fn has_open_pull_request(&self) -> bool {
-        self.known_pull_request().is_some_and(|number| !self.merged.contains(&number))
+        self.known_pull_request().is_some_and(|number| !self.merged.contains(&number) && !self.closed.contains(&number))
     }
 
     /// Returns the pull request of the session if the user asked to merge it and none is known to be merged.
@@ -32,7 +32,7 @@ impl State {
         if let Some((number, title)) = commits::renamed_pull_request(command, output).filter(|_| !failed) {
             self.rename_pull_request(number, &title, &tool_use.source, settled);
         }
-        if !failed && text::contains_any(command, &["gh pr create", "gh pr edit"]) {
+        if !failed && (command.contains("gh pr edit") || text::contains_any(command, &commits::OPENS)) {
             let number = commits::described_pull_request(command, output);
             self.undone.pull_request_described(command, number);
             if planned::ticks_checks(command) {
@@ -41,11 +41,56 @@ impl State {
         }
     }
 
+    /// Records what a tool of a tracker's server did to a pull request or an issue.
+    pub(super) fn tracker_answered(&mut self, tool_use: &ToolUse, output: &str, settled: &mut Vec<Draft>) {
+        let Some(tracked) = tool_use.tracked.as_deref() else { return };
+        let name = tool_use.name.to_lowercase();
+        let verb = name.rsplit("__").next().unwrap_or_default();
+        if verb.contains("issue") {
+            self.references.issue_filed(verb, &tracked.title, output, self.turns);
+        } else if verb.starts_with("create") {
+            let Some(url) = commits::address(output) else { return };
+            self.record_pull_request(&url, &tracked.title, &tool_use.source, settled);
+            let number = commits::pull_request_number(&url);
+            self.undone.pull_request_described(&tracked.body, number);
+            if let (Some(number), Some(true)) = (number, tracked.is_draft) {
+                self.draft_is(number, true);
+            }
+        } else if verb.starts_with("merge") || verb.starts_with("accept") {
+            let output = output.replace('\\', "").replace(": ", ":");
+            let is_merged = text::contains_any(&output, &["\"merged\":true", "\"state\":\"merged\"", "successfully merged"]);
+            if is_merged && tracked.number > 0 {
+                self.pull_request_merged(tracked.number);
+            }
+        } else if (verb.starts_with("update") || verb.starts_with("edit")) && tracked.number > 0 {
+            if !tracked.title.is_empty() {
+                self.rename_pull_request(tracked.number, &tracked.title, &tool_use.source, settled);
+            }
+            if let Some(is_draft) = tracked.is_draft {
+                self.draft_is(tracked.number, is_draft);
+            }
+            self.pull_requests_closed(&if tracked.is_closed { vec![tracked.number] } else { Vec::new() });
+        }
+    }
+
+    /// Records that pull requests were closed without a merge.
+    fn pull_requests_closed(&mut self, numbers: &[u32]) {
+        self.closed.retain(|known| !numbers.contains(known));
+        self.closed.extend(numbers);
+        let extra = self.closed.len().saturating_sub(MAX_COMMITS);
+        self.closed.drain(..extra);
+    }
+
     /// Records whether a pull request is a draft, if a command line made it one, made it ready for review, or shows it.
     pub(super) fn draft_seen(&mut self, command: &str, output: &str) {
         let Some((number, is_draft)) = commits::draft(command, output) else { return };
         let number = if number == 0 { self.known_pull_request() } else { Some(number) };
-        let Some(number) = number else { return };
+        if let Some(number) = number {
+            self.draft_is(number, is_draft);
+        }
+    }
+
+    fn draft_is(&mut self, number: u32, is_draft: bool) {
         self.drafts.retain(|known| *known != number);
         self.drafts.extend(is_draft.then_some(number));
         let extra = self.drafts.len().saturating_sub(MAX_COMMITS);
@@ -60,7 +105,7 @@ impl State {
 
     /// Records which pull requests a command merged, or shows as merged.
     pub(super) fn pull_requests_merged(&mut self, command: &str, output: &str, failed: bool) {
-        if failed || !(command.contains("gh pr") || command.contains("git ")) {
+        if failed || !text::contains_any(command, &["gh pr", "glab mr", "git "]) {
             return;
         }
         let is_own = |subject: &str| self.commits.iter().any(|commit| commit == subject);
@@ -68,9 +113,11 @@ impl State {
         listed.extend(commits::listed_as_merged(command, output));
         // A number in a log may be an issue's, and most of a list are those of others.
         listed.retain(|number| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number)));
-        for number in commits::merged_pull_requests(command, output).into_iter().chain(listed) {
+        let own = self.known_pull_request().filter(|_| commits::merges_own(command));
+        for number in commits::merged_pull_requests(command, output).into_iter().chain(listed).chain(own) {
             self.pull_request_merged(number);
         }
+        self.pull_requests_closed(&commits::closed_pull_requests(command));
     }
 
     /// Records that a pull request is merged.

@@ -9,6 +9,7 @@ use crate::extract::commits;
 use crate::extract::failures;
 use crate::extract::human;
 use crate::extract::memories::SessionMemory;
+use crate::extract::switched;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::work_tree;
 use crate::said_by::SaidBy;
@@ -71,7 +72,7 @@ impl State {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
             _ if is_error => {}
-            Tool::Other => self.other_tool_answered(tool_use, content),
+            Tool::Other => self.other_tool_answered(tool_use, content, settled),
             _ => self.tool_answered(tool_use, content, line, settled),
         }
     }
@@ -107,14 +108,18 @@ impl State {
     }
 
     /// Takes what a tool answered that is none of the client's own: a tracker, a browser, an editor.
-    fn other_tool_answered(&mut self, tool_use: &ToolUse, content: Option<Raw<'_>>) {
+    fn other_tool_answered(&mut self, tool_use: &ToolUse, content: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
         let name = tool_use.name.to_ascii_lowercase();
         if tool_use.name == "TaskOutput" {
             self.background_ended(&transcript::result_text(content));
         } else if tool_use.name.starts_with("mcp__") && name.contains("issue") {
             let known = self.references.filed().count();
-            self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
+            let output = transcript::result_text(content);
+            self.references.tracker_answered(&tool_use.name, &output, self.turns);
+            self.tracker_answered(tool_use, &output, settled);
             self.issues_filed_since(known);
+        } else if tool_use.tracked.is_some() {
+            self.tracker_answered(tool_use, &transcript::result_text(content), settled);
         } else if looks_at_pages(&tool_use.name) {
             self.undone.looked();
             self.evidence.looked();
@@ -168,6 +173,10 @@ impl State {
         self.turn.run(command, &counts.map(commands::TestCounts::verdict).unwrap_or_default());
         if is_of_client(output, is_error) {
             return;
+        }
+        self.has_formatted |= commands::may_format(command);
+        if tool_use.is_of_user() && switched::may_switch(command) {
+            self.switched.may_switch(self.turns);
         }
         self.background_begun(tool_use, output);
         self.background_read(command, output);

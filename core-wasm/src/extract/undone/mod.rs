@@ -172,6 +172,9 @@ impl Undone {
         // What git refused changed nothing.
         let is_refused = output.contains("cannot rebase: You have");
         self.work_tree.command_ran(if is_refused { "" } else { command });
+        if output.contains(" paths are ignored by ") {
+            self.work_tree.ignored(output);
+        }
     }
 
     /// Records a command that the user did not let the agent run. Of tests, checks and builds, somebody has to.
@@ -225,6 +228,11 @@ impl Undone {
     /// Returns whether something was changed that is still there, or committed.
     fn has_work(&self) -> bool {
         self.has_committed || !self.work_tree.changed().is_empty()
+    }
+
+    /// Returns what git was told to add since the last commit, and the files among that which git had listed as changed.
+    pub(super) fn added(&self) -> (&[String], &[String]) {
+        (self.work_tree.added(), self.work_tree.listed_and_added())
     }
 
     /// Returns whether git still has to commit what the session changed in a file.

@@ -18,6 +18,8 @@ pub(in crate::extract) struct Listed {
     pub staged: Vec<String>,
     /// Files and folders that git does not track.
     pub untracked: Vec<String>,
+    /// Where moved files were before.
+    pub moved_from: Vec<String>,
     /// Whether the list contains every changed file.
     pub is_whole: bool,
     /// Whether it contains every changed file that git tracks.
@@ -69,6 +71,9 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     let (mut is_cut, mut is_cut_of_tracked) = (false, false);
     for line in output.lines() {
         let said = line.trim();
+        listed
+            .moved_from
+            .extend(said.split_once(" -> ").and_then(|(before, _)| before.split(' ').next_back()).map(str::to_owned));
         if said.starts_with("On branch ") || said.starts_with("HEAD detached") || said.starts_with("## ") {
             is_status = true;
         }

@@ -27,6 +27,9 @@ pub(super) struct WorkTree {
     added: Vec<String>,
     /// The changed files that `git stash` put away.
     stashed: Vec<String>,
+    /// Files that git listed as changed or staged, and that the next commit contains.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    listed: Vec<String>,
     /// Files that git listed as changed and the session did not change.
     others: Vec<String>,
     /// Those of them that `git stash` put away.
@@ -69,6 +72,7 @@ impl WorkTree {
     pub(super) fn found_clean(&mut self) {
         self.changed.clear();
         self.added.clear();
+        self.listed.clear();
         self.others.clear();
     }
 
@@ -84,17 +88,18 @@ impl WorkTree {
                         && arguments.iter().any(|word| all.contains(&word.as_str()))
                         && names().next().is_none()
                     {
-                        self.added.push(".".to_owned());
-                        self.others.clear();
+                        self.add_all();
                     }
                     // What the agent adds it takes for the session's, however it was changed.
-                    self.others.retain(|path| !names().any(|name| name == "." || covers(&name, path)));
+                    let is_named = |path: &mut String| names().any(|name| name == "." || covers(&name, path));
+                    let named = self.others.extract_if(.., is_named).filter(|path| !self.listed.contains(path));
+                    let named: Vec<String> = named.collect();
+                    self.listed.extend(named);
                     self.added.extend(names());
                     self.added.truncate(MAX_FILES);
                 }
                 "commit" if arguments.iter().any(|word| takes_all(word)) => {
-                    self.added.push(".".to_owned());
-                    self.others.clear();
+                    self.add_all();
                 }
                 "commit" => {
                     // `git commit -m "…" -- PATHS`.
@@ -119,6 +124,19 @@ impl WorkTree {
                 _ => {}
             }
         }
+    }
+
+    /// Forgets what git was told to add and ignores, as it prints: one file or folder a line.
+    pub(super) fn ignored(&mut self, output: &str) {
+        let is_ignored = |name: &str, line: &str| !line.is_empty() && (is_same_file(line, name) || is_below(name, line));
+        self.added.retain(|name| !output.lines().any(|line| is_ignored(name, line.trim())));
+    }
+
+    /// Records that git is to add everything.
+    fn add_all(&mut self) {
+        self.others.retain(|path| !self.listed.contains(path));
+        self.listed.append(&mut self.others);
+        self.added.push(".".to_owned());
     }
 
     /// Records what the agent said: it may name files that are not the session's.
@@ -146,6 +164,7 @@ impl WorkTree {
     /// Records a commit of what was added. If nothing is known to be added, it contains everything.
     pub(super) fn committed(&mut self) {
         let added = std::mem::take(&mut self.added);
+        self.listed.clear();
         self.is_tried = false;
         // A commit of more files than were named holds files that somebody had staged before.
         if std::mem::take(&mut self.commit_size) as usize > added.len() {
@@ -182,10 +201,15 @@ impl WorkTree {
         }
         self.has_settled |= self.changed.len() < before;
         self.is_list_cut = listed.is_cut_of_tracked;
-        // The next commit contains what is staged, whoever staged it.
+        // The next commit contains what is staged, whoever staged it. What is staged no more, somebody committed or took back.
+        if listed.is_whole {
+            self.listed.retain(|path| listed.staged.contains(path));
+        }
         for path in &listed.staged {
-            if !self.added.contains(path) && self.added.len() < MAX_FILES {
-                self.added.push(path.clone());
+            for list in [&mut self.added, &mut self.listed] {
+                if !list.contains(path) && list.len() < MAX_FILES {
+                    list.push(path.clone());
+                }
             }
         }
         for path in &listed.modified {
@@ -216,6 +240,16 @@ impl WorkTree {
         &self.changed
     }
 
+    /// Returns what git was told to add since the last commit.
+    pub(super) fn added(&self) -> &[String] {
+        &self.added
+    }
+
+    /// Returns the files that git listed as changed before it was told to add them.
+    pub(super) fn listed_and_added(&self) -> &[String] {
+        &self.listed
+    }
+
     /// Returns whether git listed some of the session's changed files no more, although the session did not commit them.
     pub(super) fn has_settled(&self) -> bool {
         self.has_settled
@@ -242,7 +276,7 @@ fn takes_all(option: &str) -> bool {
 }
 
 /// Returns whether two paths name one file. Git prints some relative to a folder below the root.
-fn is_same_file(one: &str, other: &str) -> bool {
+pub(super) fn is_same_file(one: &str, other: &str) -> bool {
     let (one, other) = (one.trim_start_matches(CUT), other.trim_start_matches(CUT));
     let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     ends(one, other) || ends(other, one)
@@ -262,6 +296,11 @@ fn covers(name: &str, path: &str) -> bool {
         }
     };
     is_below(path) || path.match_indices('/').any(|(at, _)| is_below(&path[at + 1..]))
+}
+
+/// Returns whether a path lies in a folder, or is it.
+fn is_below(path: &str, folder: &str) -> bool {
+    !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Returns whether a pattern matches a path or the beginning of it that ends at a folder. Each star stands for any text, as in

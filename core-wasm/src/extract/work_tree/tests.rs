@@ -85,6 +85,30 @@ fn git_has_the_last_word() {
 }
 
 #[test]
+fn what_git_ignores_is_not_added() {
+    let mut work = tree(&[]);
+    work.command_ran("git add src/cart.ts dist/cart.js notes.txt");
+    work.ignored("The following paths are ignored by one of your .gitignore files:\ndist\nnotes.txt\nhint: Use -f");
+    assert_eq!(work.added(), ["src/cart.ts"]);
+}
+
+#[test]
+fn what_was_listed_and_added_is_known_to_be_changed() {
+    let mut work = tree(&["src/cart.ts"]);
+    let said = "On branch main\nChanges to be committed:\n\tmodified:   menu.ts\n\nChanges not staged for commit:\n\tmodified:   src/cart.ts\n\tmodified:   view.ts\n\tmodified:   bell.ts\n";
+    work.listed(&status("git status", said).unwrap(), |_| false);
+    work.command_ran("git add src/cart.ts view.ts door.ts");
+    assert_eq!(work.listed_and_added(), ["menu.ts", "view.ts"]);
+    let settled = said.replace("modified:   menu.ts", "modified:   view.ts");
+    work.listed(&status("git status", &settled).unwrap(), |_| false);
+    assert_eq!(work.listed_and_added(), ["view.ts"], "somebody else committed the other one");
+    work.command_ran("git commit -am x");
+    assert_eq!(work.listed_and_added(), ["view.ts", "bell.ts"]);
+    work.committed();
+    assert!(work.listed_and_added().is_empty());
+}
+
+#[test]
 fn a_commit_of_more_files_than_were_named_may_hold_any() {
     let left = |size: u32| {
         let mut work = tree(&["src/cart.ts"]);
