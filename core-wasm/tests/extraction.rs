@@ -3049,3 +3049,20 @@ fn what_a_refusal_asks_for_is_decided_once_it_is_done() {
     let outcome = script.outcome();
     assert!(of_kind(&outcome, "decision")[0].title.starts_with("why not printing them in the drawer? (The user refused: "));
 }
+
+#[test]
+fn what_becomes_a_note_by_mistake_is_a_request() {
+    let noted = |note: &str| {
+        let mut script = Script::default();
+        script
+            .human("Round the totals of the cart to cents.")
+            .agent("The totals in `src/cart.ts` are rounded, because prices have cents.")
+            .human(&format!("<user-memory-input>{note}</user-memory-input>"));
+        script.outcome().notes
+    };
+    let request = noted("On the slip of the till:\n\nRemove the date field\n\nRemove the name of the clerk");
+    let told = "Request without an answer: On the slip of the till: Remove the date field; Remove the name of the clerk";
+    assert_eq!(request.pending, [told]);
+    let rule = noted("the till speaks only in cents");
+    assert_eq!((rule.pending.len(), rule.preferences), (0, vec!["the till speaks only in cents".to_owned()]));
+}

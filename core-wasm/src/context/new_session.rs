@@ -46,6 +46,8 @@ const MIN_ASKED_WIDTH: usize = 12;
 
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
+/// The same if a request without an answer is among it, of which nothing else tells.
+const MAX_REQUESTED_CHARS: usize = 1_350;
 /// The maximum length of one run that changed something outside of the repository, and of all of them, in characters.
 const MAX_RAN_CHARS: usize = 320;
 const MAX_ALL_RAN_CHARS: usize = 800;
@@ -239,7 +241,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     let is_told = |item: &str| notes.outcome.contains(item) || records.contains(&item);
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !is_told(item));
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
-    add_undone(page, &undone);
+    add_undone(page, &undone, notes);
     add_files(page, SectionKind::LastSession, notes);
     let is_open = |error: &&String| !has_cause(error, stored) && !is_cause_of_verdict(error, notes);
     let errors: Vec<String> = notes.errors.iter().filter(is_open).cloned().collect();
@@ -429,19 +431,27 @@ pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items:
 
 /// Returns an item of what is left undone. A request in it is shortened if it is told in full with the others.
 fn in_short(item: &str, notes: &SessionNotes) -> String {
-    let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let labels = [words.open_request, words.begun_request, words.interrupted, words.interrupted_unchanged];
-    let split = |label: &str| item.strip_prefix(label)?.strip_prefix(": ").map(|said| (item.len() - said.len(), said));
-    let Some((at, said)) = labels.iter().find_map(|label| split(label)) else { return item.to_owned() };
+    let Some((at, said)) = request_in(item, notes) else { return item.to_owned() };
     let start = text::head(said, MAX_SHORT_CHARS);
     let is_told = attribute(notes, "course").is_some_and(|course| course.contains(start));
     if is_told { format!("{}{}", &item[..at], text::clip(said, MAX_SHORT_CHARS)) } else { item.to_owned() }
 }
 
+/// Returns the request in an item that tells of one without an answer, and where it begins.
+fn request_in<'i>(item: &'i str, notes: &SessionNotes) -> Option<(usize, &'i str)> {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let labels = [words.open_request, words.begun_request, words.interrupted, words.interrupted_unchanged];
+    let split = |label: &str| item.strip_prefix(label)?.strip_prefix(": ").map(|said| (item.len() - said.len(), said));
+    labels.into_iter().find_map(split)
+}
+
 /// Adds what is left undone, each item whole: what was not checked says nothing without its reason.
-fn add_undone(page: &mut Page, items: &[String]) {
-    let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), MAX_UNDONE_CHARS / 2)).collect();
-    let joined = line::join(&items, "; ", MAX_UNDONE_CHARS).replace(".; ", ". ");
+fn add_undone(page: &mut Page, items: &[String], notes: &SessionNotes) {
+    let is_request = |item: &String| request_in(item, notes).is_some();
+    let room = |item: &String| if is_request(item) { MAX_REQUESTED_CHARS } else { MAX_UNDONE_CHARS / 2 };
+    let max = if items.iter().any(is_request) { MAX_REQUESTED_CHARS } else { MAX_UNDONE_CHARS };
+    let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), room(item))).collect();
+    let joined = line::join(&items, "; ", max).replace(".; ", ". ");
     page.add(SectionKind::LastSession, Entry::result_line("Left undone", &joined, 0.96));
 }
 

@@ -378,17 +378,6 @@ pub(crate) fn names(text: &str) -> Vec<u32> {
     all
 }
 
-/// Returns whether a text quotes a name of the code: a file, or a word with an underscore, brackets or a capital inside. A command is
-/// none.
-pub(super) fn names_code(text: &str) -> bool {
-    let is_code = |quoted: &str| {
-        let has_capital =
-            quoted.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-        has_capital || (!quoted.contains(char::is_whitespace) && quoted.contains(['_', '(', '/', '.']))
-    };
-    text.split('`').skip(1).step_by(2).any(is_code)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,8 @@ pub(crate) enum UserText<'a> {
     Human(Cow<'a, str>),
     /// A slash command from the user that starts work: its name and arguments.
     Command(String),
+    /// What the user typed behind a `#`, which the client keeps as a note and does not send to the agent.
+    Note(String),
     /// A command that the user ran in the client, what it printed, or both.
     Shell {
         /// The command. Empty if only its output is here.
@@ -99,7 +101,6 @@ const MACHINE_OPENINGS: &[&str] = &[
     "<task-notification",
     "<agent-notification",
     "<bash-",
-    "<user-memory-input",
     "<command-message>init",
     "Stop hook feedback",
     "Operation stopped by hook:",
@@ -140,6 +141,10 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     }
     if trimmed.starts_with("<bash-") {
         return parse_shell(trimmed);
+    }
+    if trimmed.starts_with("<user-memory-input") {
+        let note = element(trimmed, "user-memory-input").map(str::trim).filter(|note| !note.is_empty());
+        return note.map_or(UserText::Machine, |note| UserText::Note(note.to_owned()));
     }
     if trimmed.starts_with(TEAMMATE) {
         return parse_teammate(trimmed).map_or(UserText::Machine, UserText::Teammate);
@@ -422,6 +427,13 @@ mod tests {
             classify("<bash-stdout>main -> main</bash-stdout><bash-stderr>warning</bash-stderr>"),
             UserText::Shell { command: String::new(), output: Some("main -> main\nwarning".to_owned()) }
         );
+    }
+
+    #[test]
+    fn a_note_of_the_user_is_the_users_word() {
+        let note = "<user-memory-input>\nfold the slip twice\n</user-memory-input>";
+        assert_eq!(classify(note), UserText::Note("fold the slip twice".to_owned()));
+        assert_eq!(classify("<user-memory-input> </user-memory-input>"), UserText::Machine);
     }
 
     #[test]

@@ -300,6 +300,7 @@ fn shows_failure(prompt: &str) -> bool {
 /// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
 pub(in crate::extract) fn disputes(prompt: &str) -> bool {
     is_against(prompt, &[OBJECTIONS, AMENDMENTS], &[OBJECTION_SIGNS, AMENDMENT_SIGNS], is_hesitation)
+        || denies_success(prompt)
 }
 
 /// Returns whether a prompt says that what was said or done before it is wrong as a whole.
@@ -428,7 +429,25 @@ fn says_unchanged(lower: &str) -> bool {
     const OPENINGS: [&str; 6] = ["still", "it still", "this still", "that still", "it is still", "its still"];
     const DENIALS: [&str; 6] = ["doesnt", "does not", "dont", "do not", "didnt", "did not"];
     const VERBS: [&str; 9] = ["look", "seem", "work", "show", "change", "help", "fix", "load", "appear"];
+    // What is as it was in the middle of a sentence: "the drawer is still not red".
+    const STILL: [&str; 12] = [
+        "still not",
+        "still isnt",
+        "still arent",
+        "still doesnt",
+        "still dont",
+        "still cant",
+        "still cannot",
+        "still get",
+        "still getting",
+        "still seeing",
+        "아직도",
+        "여전히",
+    ];
     let said = lower.trim_end_matches(['.', '!', '…', ' ']);
+    if !said.ends_with('?') && text::contains_any_words(said, &STILL) {
+        return true;
+    }
     // "Still working?" only asks.
     let is_still = || OPENINGS.iter().any(|opening| text::starts_with_words(said, opening));
     if WHOLE.contains(&said) || (is_still() && !(said.ends_with('?') && said.split_whitespace().count() <= FEW_WORDS)) {
@@ -455,6 +474,7 @@ mod tests {
             "it really doesnt look red",
             "This doesn't seem to help",
             "Still ringing twice instead of once?",
+            "I pulled the slip. The drawer is still not red.",
         ] {
             assert!(denies_success(said), "{said}");
         }

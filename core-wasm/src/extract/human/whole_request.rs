@@ -12,7 +12,9 @@ use super::wrapped::unwrapped;
 use crate::text;
 
 /// The length up to which a prompt is told whole, in characters, and that of what is told of a longer one.
-const MAX_WHOLE_CHARS: usize = 600;
+pub(in crate::extract) const MAX_WHOLE_CHARS: usize = 700;
+/// The same for a prompt that nobody answered: no answer tells what it asks for.
+pub(in crate::extract) const MAX_UNANSWERED_CHARS: usize = 1_200;
 /// The length from which a prompt is a document, in characters.
 const MIN_DOCUMENT_CHARS: usize = 2_500;
 
@@ -21,9 +23,11 @@ const MIN_OPENING_CHARS: usize = 90;
 
 /// What ends a sentence or leads to the next, so that no mark is needed behind it.
 const ENDS: [char; 12] = ['.', '!', '?', ':', ';', ',', '…', '。', '！', '？', '：', '、'];
+const QUOTES: [char; 4] = ['"', '”', '`', '」'];
 
-/// Returns what a prompt says, on one line, without greetings and standing rules. None if it is a document, or if text is pasted in it.
-pub(in crate::extract) fn whole_request(prompt: &str) -> Option<String> {
+/// Returns what a prompt says, on one line of at most `max` characters, without greetings and standing rules. None if it is a document, or
+/// if text is pasted in it.
+pub(in crate::extract) fn whole_request(prompt: &str, max: usize) -> Option<String> {
     let prompt = unwrapped(&without_shown(&without_marks(prompt)));
     let is_document = prompt.chars().count() >= MIN_DOCUMENT_CHARS;
     if is_document || is_slash_command(&prompt) || prompt.contains("```") || plan(&prompt).is_some() || is_paste(&prompt) {
@@ -35,9 +39,9 @@ pub(in crate::extract) fn whole_request(prompt: &str) -> Option<String> {
     let parts = parts(&prompt)?;
     let every: Vec<usize> = (0..parts.len()).collect();
     let whole = joined(&parts, &every);
-    let said = if whole.chars().count() <= MAX_WHOLE_CHARS { whole } else { joined(&parts, &telling(&parts)) };
+    let said = if whole.chars().count() <= max { whole } else { joined(&parts, &telling(&parts, max)) };
     let said = said.trim_end_matches([':', '：', ' ']);
-    (!said.is_empty() && said.chars().count() <= MAX_WHOLE_CHARS).then(|| said.to_owned())
+    (!said.is_empty() && said.chars().count() <= max).then(|| said.to_owned())
 }
 
 /// A sentence of a prompt, or a part of one that somebody who types fast ends with two full stops.
@@ -51,10 +55,13 @@ struct Part {
 /// Returns the parts of a prompt. None if a line is not the user's.
 fn parts(prompt: &str) -> Option<Vec<Part>> {
     let mut parts: Vec<Part> = Vec::new();
-    let mut was_item = false;
+    let (mut was_item, mut is_paragraph) = (false, false);
     // What somebody else wrote is quoted.
-    let is_own = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('>');
-    for line in prompt.lines().filter(is_own) {
+    for line in prompt.lines().filter(|line| !line.trim_start().starts_with('>')) {
+        if line.trim().is_empty() {
+            is_paragraph = true;
+            continue;
+        }
         let is_item = is_list_item(line);
         if (!is_item && is_marked(line)) || is_drawn(line) {
             return None;
@@ -69,16 +76,17 @@ fn parts(prompt: &str) -> Option<Vec<Part>> {
             if is_greeting(sentence) || (is_rule(sentence) && !parts.is_empty()) {
                 continue;
             }
-            // The items of a list are told apart.
-            let ends_open = parts.last().is_some_and(|part| !part.said.ends_with(ENDS));
-            let is_apart = at == 0 && (is_item || was_item) && ends_open;
+            // The items of a list are told apart, and so are paragraphs, and orders on lines of their own.
+            let ends_open = parts.last().is_some_and(|part| !part.said.trim_end_matches(QUOTES).ends_with(ENDS));
+            let is_order = sentence.starts_with(char::is_uppercase) && is_demand(sentence);
+            let is_apart = at == 0 && (is_item || was_item || is_paragraph || is_order) && ends_open;
             let mut glue = if is_apart { "; " } else { " " };
             for said in clauses {
                 parts.push(Part { said: said.to_owned(), glue, is_item });
                 glue = "";
             }
         }
-        was_item = is_item;
+        (was_item, is_paragraph) = (is_item, false);
     }
     Some(parts)
 }
@@ -128,9 +136,9 @@ pub(crate) fn ordered_in(request: &str, max: usize) -> Option<String> {
     (!begins).then(|| format!("{before}{}{after}", joined(&parts, &told)))
 }
 
-/// Returns the places of the parts that are told of a prompt that is too long: its opening, the last part that says what is wanted, and as
+/// Returns the places of the parts that are told of a prompt of more than `max` characters: its opening, the last part that says what is wanted, and as
 /// many of the others as fit, in their order.
-fn telling(parts: &[Part]) -> Vec<usize> {
+fn telling(parts: &[Part], max: usize) -> Vec<usize> {
     let mut told = vec![0];
     while told.len() < parts.len() && text::width(&joined(parts, &told)) < MIN_OPENING_CHARS {
         told.push(told.len());
@@ -159,7 +167,7 @@ fn telling(parts: &[Part]) -> Vec<usize> {
         }
         told.push(at);
         told.sort_unstable();
-        if joined(parts, &told).chars().count() > MAX_WHOLE_CHARS {
+        if joined(parts, &told).chars().count() > max {
             told.retain(|it| *it != at);
         }
     }
@@ -216,7 +224,7 @@ mod tests {
     use super::*;
 
     fn whole(prompt: &str) -> Option<String> {
-        whole_request(prompt)
+        whole_request(prompt, MAX_WHOLE_CHARS)
     }
 
     #[test]
@@ -236,6 +244,8 @@ mod tests {
             "Go through the faults of the till: pick a fault; mend it on a branch; if the bell rings, stop; Then close it.";
         assert_eq!(whole(said).as_deref(), Some(told));
         assert_eq!(whole("1. fold the slip\n2. ring the bell").as_deref(), Some("fold the slip; ring the bell"));
+        let typed = "Fold the slip of the\ntill\nRemove the bell\n\nthe drawer sticks";
+        assert_eq!(whole(typed).as_deref(), Some("Fold the slip of the till; Remove the bell; the drawer sticks"));
     }
 
     #[test]

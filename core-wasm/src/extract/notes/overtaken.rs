@@ -41,7 +41,7 @@ pub(super) fn disputed(state: &State, results: &[ResultLine]) -> impl Iterator<I
 
 /// Returns whether the user said right after a turn that what it gave does not help.
 pub(super) fn is_denied(turns: &[TurnResult], at: usize) -> bool {
-    let next = turns[at + 1..].iter().find(|next| next.number != turns[at].number);
+    let next = turns[at + 1..].iter().find(|next| next.number != turns[at].number && !next.only_calls());
     next.is_some_and(|next| human::denies_success(&next.asked) || human::dismisses(next.said()))
 }
 

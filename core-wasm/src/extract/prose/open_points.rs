@@ -27,7 +27,6 @@ const LEADS: &[&str] = &[
     "need your",
     "on your side",
     "from you",
-    "yours",
     "your call",
     "to decide",
     "still to",
@@ -362,7 +361,9 @@ fn starts_with_number(line: &str) -> bool {
 }
 
 fn leads_to_open(line: &str) -> bool {
-    let lower = text::plain(line).to_lowercase().replace('’', "'");
+    // Of a paragraph that ends with a colon its last sentence leads to the list.
+    let last = text::sentences(line).pop().unwrap_or_default();
+    let lower = text::plain(&last).to_lowercase().replace('’', "'");
     // Of several ways one is to be chosen: that is a question, and none of them is a step.
     if text::contains_any(
         &lower,
@@ -372,7 +373,8 @@ fn leads_to_open(line: &str) -> bool {
     }
     // "The remaining usages are intentional": what is as it should be is not open.
     let is_kept = lower.contains("remain") && text::contains_any_words(&lower, KEPT);
-    !is_kept && (is_open_heading(&lower) || text::contains_any(&lower, LEADS))
+    let leads = text::contains_any(&lower, LEADS) || text::contains_words(&lower, "yours");
+    !is_kept && (is_open_heading(&lower) || leads)
 }
 
 #[cfg(test)]
@@ -467,6 +469,13 @@ mod tests {
         );
         let proof = "**What it did not prove:**\n- whether the total is shown on a phone\n\n**What changed:**\n- the total is rounded";
         assert_eq!(open_points(proof), ["whether the total is shown on a phone"]);
+    }
+
+    #[test]
+    fn what_a_file_holds_is_not_open() {
+        let said = "I wrote the guide. Next time you can look at the remaining till yourself. It holds:";
+        assert!(open_points(&format!("{said}\n\n- the faults of the night till and their causes")).is_empty());
+        assert_eq!(open_points("The slip is red. Still open:\n\n- the bell of the night till rings twice").len(), 1);
     }
 
     #[test]

@@ -139,7 +139,11 @@ pub(super) fn waits(lower: &str) -> bool {
         || is_case(lower)
         || is_expected(lower);
     let said = without_quotations(lower);
-    !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(&said, WAITS) && !is_of_program(&said)
+    !is_condition
+        && !was_found_waiting(&said)
+        && !lower.ends_with(['?', '？'])
+        && text::contains_any_words(&said, WAITS)
+        && !is_of_program(&said)
 }
 
 /// Returns whether a sentence in lower case only says for what a program waits, or what it runs: "The drawer is waiting for the key".
@@ -181,6 +185,13 @@ fn is_of_program(lower: &str) -> bool {
     let others = || WAITS.iter().filter(|sign| !RUNS.contains(sign)).any(|sign| text::contains_any_words(lower, &[*sign]));
     let opens = || ["waiting", "still"].iter().any(|word| text::starts_with_words(lower, word));
     text::contains_any_words(lower, &RUNS) && !text::contains_any_words(lower, &OF_WORK) && !opens() && !others()
+}
+
+/// Returns whether a sentence in lower case tells what waited at some time in the past: "the log showed the drawer waiting for the key".
+fn was_found_waiting(lower: &str) -> bool {
+    const WAITED: [&str; 4] = ["was waiting", "were waiting", "had been waiting", "kept waiting"];
+    let before = lower.split_once("waiting").map_or("", |(before, _)| before);
+    text::contains_any_words(lower, &WAITED) || text::contains_any_words(before, &["showed", "found", "hung", "was", "were"])
 }
 
 /// Returns whether a sentence in lower case says what somebody will notice and not what there is to do: "you should see the total".

@@ -116,7 +116,9 @@ impl Results {
     /// Records that a prompt disputes or amends what the latest turn gave, whether it says that all of that is wrong, and whether it wants
     /// something else in its place. Work of which a part is changed stays done, but what was only said does not stand.
     pub(super) fn dispute(&mut self, objects: bool, replaces: bool) {
-        if let Some(last) = self.latest() {
+        // Between the work and what is said against it somebody may have called the agent with a word.
+        let gives = |turn: &TurnResult| turn.edited || turn.statements.iter().any(|it| it.voice != Voice::Human);
+        if let Some(last) = self.turns.iter_mut().rfind(|turn| gives(turn) && !turn.only_calls()) {
             (last.disputed, last.is_objected) = (true, objects || (replaces && !last.has_work()));
         }
         self.judged.take();

@@ -13,6 +13,8 @@ use crate::text;
 
 /// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
 const MAX_CHAT_CHARS: u32 = 12;
+/// The length up to which one word only calls the agent, in characters.
+const MAX_CALL_CHARS: u32 = 12;
 /// The length from which a line that leads to the parts of an answer says what was done, in characters: not "Fixed the till:".
 const MIN_DEED_CHARS: usize = 24;
 
@@ -142,6 +144,11 @@ impl TurnResult {
             && !self.failed
             && self.files.is_empty()
             && (!self.substantive || self.prompt_chars <= MAX_CHAT_CHARS)
+    }
+
+    /// Returns whether its prompt is one word, for which nothing was done: it only calls the agent.
+    pub(in crate::extract) fn only_calls(&self) -> bool {
+        self.is_chat() && self.prompt_chars <= MAX_CALL_CHARS && !self.asked.contains(char::is_whitespace)
     }
 
     /// Returns the words of all that it states.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::State;
 use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
 use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, REMARK_KEY, SessionMemory};
@@ -20,6 +21,8 @@ const MIN_ABOUT_CHARS: usize = 40;
 const MAX_POINTING_CHARS: usize = 40;
 /// The maximum length of a correction together with what the agent says when it takes it up, in characters.
 const MAX_TAKEN_UP_CHARS: usize = 400;
+/// The maximum length of a note that the user had the client keep, in characters.
+const MAX_NOTE_CHARS: usize = 400;
 
 impl State {
     /// Records standing rules and corrections. `about` is what was asked for before.
@@ -109,6 +112,20 @@ impl State {
         self.bans.extend(new);
         let extra = self.bans.len().saturating_sub(MAX_BANS);
         self.bans.drain(..extra);
+    }
+
+    /// Records a note that the user had the client keep: it holds for later sessions too.
+    pub(super) fn user_noted(&mut self, note: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let memory = SessionMemory {
+            key: format!("rule:{}:0", source.uuid),
+            kind: "preference".to_owned(),
+            title: text::clip(&clean::clean(note), MAX_NOTE_CHARS).into_owned(),
+            importance: 90,
+            source: source.clone(),
+            said_by: SaidBy::Human,
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
     }
 
     /// Returns what a part of a prompt is about: an option of the answer before it that it speaks of, what that answer proposes if the

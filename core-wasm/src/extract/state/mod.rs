@@ -40,7 +40,6 @@ use crate::extract::rewritten::Rewritten;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
 use crate::extract::standing;
-use crate::extract::statement;
 use crate::extract::switched::Switched;
 use crate::extract::taken_back::TakenBack;
 use crate::extract::tasks::Tasks;
@@ -464,10 +463,9 @@ fn is_overtaken(memory: &SessionMemory, files: &Files) -> bool {
     let is_mended = is_of_state && memory.files.iter().any(|file| files.is_edited_after(file, at));
     // A remark that asked for a change is over with it.
     let is_done = memory.key.starts_with(REMARK_KEY) && files.is_any_edited_after(at, |_| true);
-    // What the agent found before it changed the code was the reason for the change, unless it limits whatever is built. A plan also says
-    // what must be kept to, and a report how other programs are.
-    let is_lasting =
-        || signs::tells_limit(&lower) || (is_finding && (signs::demands(&lower) || !statement::names_code(&memory.title)));
+    // What the agent found before it changed the code was the reason for the change, unless it limits whatever is built. Plans and reports
+    // name as limits what is to be changed, but they also say what must be kept to.
+    let is_lasting = || if is_finding { signs::demands(&lower) } else { signs::tells_limit(&lower) };
     let is_found = (memory.from_prose || is_finding) && memory.kind != "decision";
     let is_reason = || is_found && !is_lasting() && files.is_any_edited_after(at, |path| !is_document(path));
     is_mended || is_done || is_reason()

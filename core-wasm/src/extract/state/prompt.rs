@@ -55,8 +55,11 @@ impl State {
         self.evidence.user_said(&prompt);
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
-        let whole = human::whole_request(asked).filter(|_| picked.is_empty()).unwrap_or_default();
+        let whole = human::whole_request(asked, human::MAX_WHOLE_CHARS).filter(|_| picked.is_empty()).unwrap_or_default();
         self.request_of_prompt(asked, (&title, &whole), substantive);
+        if substantive {
+            self.undone.asked_in_full(&human::whole_request(asked, human::MAX_UNANSWERED_CHARS).unwrap_or_default());
+        }
         self.begin_turn(asked, title, substantive, source);
         self.turn.whole = whole;
         let states_rule = || text::sentences(&prompt).iter().any(|said| human::is_rule(said));

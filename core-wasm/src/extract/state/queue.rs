@@ -129,7 +129,7 @@ impl State {
             return;
         }
         self.request = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
-        self.request_whole = human::whole_request(text).unwrap_or_default();
+        self.request_whole = human::whole_request(text, human::MAX_WHOLE_CHARS).unwrap_or_default();
         if let Some(plan) = human::plan(text) {
             self.plan_taken_up(plan, SaidBy::Human, 35, source, settled);
         }

@@ -40,6 +40,9 @@ impl State {
                         goes_on = text.ends_with(' ');
                     }
                     UserText::Command(command) => join(&mut prompt, &command, false),
+                    // A request whose first line is a heading becomes a note by mistake. The agent never sees it.
+                    UserText::Note(note) if lists_demands(&note) => join(&mut prompt, &note, false),
+                    UserText::Note(note) => self.user_noted(&note, &line_ref(line), settled),
                     // It is what this session is for. Later ones are reports and notices.
                     UserText::Teammate(text) if self.turns == 0 && prompt.is_empty() => {
                         is_from_program = true;
@@ -137,6 +140,12 @@ impl State {
         let tool_use = ToolUse::of_user(command, line_ref(line));
         self.command_ran(&tool_use, &output, failed, settled);
     }
+}
+
+/// Returns whether a note has several lines, of which one says what to do.
+fn lists_demands(note: &str) -> bool {
+    let lines: Vec<&str> = note.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines.len() > 1 && lines.iter().any(|line| human::is_demand(line))
 }
 
 /// Adds a part of a prompt to the parts before it, whose sentence may go on.

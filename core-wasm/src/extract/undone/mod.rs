@@ -58,6 +58,8 @@ pub(super) struct Undone {
     plan_file: String,
     /// The latest request while it has no answer.
     unanswered: String,
+    /// All that the user said for it. May be empty.
+    unanswered_whole: String,
     /// The request for which the latest plan was made that is not carried out.
     planned: String,
     /// Whether files were changed for that request.
@@ -347,6 +349,12 @@ impl Undone {
     pub(super) fn asked(&mut self, title: &str) {
         if is_client_command(title) { "" } else { title }.clone_into(&mut self.unanswered);
         (self.is_begun, self.is_interrupted) = (false, false);
+        self.unanswered_whole.clear();
+    }
+
+    /// Records all that the user said for the request that was just made. May be empty.
+    pub(super) fn asked_in_full(&mut self, whole: &str) {
+        whole.clone_into(&mut self.unanswered_whole);
     }
 
     /// Records a request to commit, to push or to go on. An earlier request that has no answer says more.
@@ -439,7 +447,9 @@ impl Undone {
         // A plan that waits, or was refused, was the answer.
         if !self.unanswered.is_empty() && !self.is_planned() {
             let is_first = self.unanswered == request;
-            items.push(if is_first { label.to_owned() } else { format!("{label}: {}", self.unanswered) });
+            let is_more = self.unanswered_whole.len() > self.unanswered.len();
+            let asked = if is_more { &self.unanswered_whole } else { &self.unanswered };
+            items.push(if is_first { label.to_owned() } else { format!("{label}: {asked}") });
         }
         items.extend(self.refusal(labels));
         let unchecked = self.unchecked();
