@@ -289,7 +289,7 @@ impl<'n> Course<'n> {
         let asked = step.asked();
         if asked.as_deref() == Some("") {
             let said = if is_quoted_before(&self.steps[..at], said) { without_quote(said) } else { said };
-            let label = special.unwrap_or_else(|| self.plain_label(number));
+            let label = special.unwrap_or_else(|| self.plain_label(at, number));
             return Some(Entry::end_line(label, said, self.importance(at)).shortened(max));
         }
         let begin = match &asked {
@@ -318,8 +318,12 @@ impl<'n> Course<'n> {
     }
 
     /// Returns what stands before a result whose request says nothing.
-    fn plain_label(&self, number: usize) -> &'static str {
-        if self.results.found.contains(&number) { "Found" } else { "Did" }
+    fn plain_label(&self, at: usize, number: usize) -> &'static str {
+        match () {
+            () if !self.results.found.contains(&number) => "Did",
+            () if self.is_over(at) => "Then",
+            () => "Found",
+        }
     }
 }
 

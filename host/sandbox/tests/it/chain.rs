@@ -11,7 +11,7 @@ use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_platform::log::Log;
 use throughline_sandbox::cache::Cache;
-use throughline_sandbox::chain::{Compiling, Policies, Reporter, Sandbox};
+use throughline_sandbox::chain::{Compiling, NoAnswer, Policies, Reporter, Sandbox};
 use throughline_sandbox::failures::{FailureRecord, Failures};
 use throughline_sandbox::folder::{PolicyPackage, Source};
 use throughline_sandbox::manifest::Manifest;
@@ -136,6 +136,22 @@ fn where_one_fails_the_next_weaker_answers() {
     // Without another policy the default answers; it has no context for a project without memories.
     let it = Fixture::new().add("broken", STAGE, "replace", &context_builder("unreachable"));
     assert_eq!(it.context(500), None);
+}
+
+#[test]
+fn nothing_answers_in_the_place_of_a_required_policy() {
+    let mut it = Fixture::new().add("weak", STAGE, "replace", &context_builder(&writes('w', 5))).add(
+        "till",
+        STAGE,
+        "replace",
+        &context_builder("unreachable"),
+    );
+    it.registry.candidates[1].required_by_admin = true;
+    let policies = it.policies();
+    let deadline = Instant::now() + HOOK;
+    let mut work = policies.work(None, deadline).expect("the default is there");
+    let error = work.build_context(&session(), "startup", 500, &[], deadline).expect_err("it traps");
+    assert_eq!(error.downcast_ref(), Some(&NoAnswer { policy: "till".into() }), "{error:#}");
 }
 
 #[test]
