@@ -76,13 +76,18 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let (label, files) =
         if items.is_empty() && !notes.changes.is_empty() { ("Files".to_owned(), state_alone) } else { (label, files) };
     let committed_too = line::sanitize(attribute(notes, "committed-too").unwrap_or_default());
-    match (files.is_empty(), committed_too.is_empty()) {
-        (true, false) => page.add(kind, Entry::session_line("Committed, not edited by the agent", &committed_too, 0.88)),
-        (false, false) => {
-            page.add(kind, Entry::result_line(&label, &format!("{files}; {NOT_EDITED}: {committed_too}"), 0.985))
-        }
-        _ => page.add(kind, Entry::result_line(&label, &files, 0.985)),
-    }
+    let (alone, files) = match (files.is_empty(), committed_too.is_empty()) {
+        (true, false) => (committed_too, files),
+        (false, false) => (String::new(), format!("{files}; {NOT_EDITED}: {committed_too}")),
+        (_, true) => (String::new(), files),
+    };
+    page.add(kind, Entry::session_line("Committed, not edited by the agent", &alone, 0.88));
+    page.add(kind, Entry::result_line(&label, &files, 0.985));
+    add_others(page, kind, notes);
+}
+
+/// Adds the changed files that are not the session's, and the branch that somebody else switched.
+fn add_others(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not edited by the agent", &left_out, 0.88));
     if let Some(switched) = attribute(notes, "switched") {

@@ -47,10 +47,14 @@ impl CommitContents {
             self.record(path, Some(*listing));
         }
         if size == 0 || is_all_in {
-            changed.iter().for_each(|path| self.record(path, None));
+            for path in changed {
+                self.record(path, None);
+            }
         }
         if is_all_in {
-            named.into_iter().for_each(|name| self.record(name, None));
+            for name in named {
+                self.record(name, None);
+            }
         }
         self.own_lines = None;
     }

@@ -40,6 +40,7 @@ struct Edit {
 
 /// One changed file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a file")]
 struct Changed {
     path: String,
     added: u32,

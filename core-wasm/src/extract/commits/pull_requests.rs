@@ -137,8 +137,7 @@ pub(in crate::extract) fn merged_pull_requests(command: &str, output: &str) -> V
     }
     let shows =
         |segment: &&str| segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
-    let shown = commands::segments(command).into_iter().filter(shows);
-    for segment in merges(command).chain(shown) {
+    for segment in merges(command).chain(commands::segments(command).into_iter().filter(shows)) {
         all.extend(segment.split_whitespace().skip(3).find_map(number_named));
     }
     all.sort_unstable();

@@ -91,10 +91,9 @@ impl WorkTree {
                         self.add_all();
                     }
                     // What the agent adds it takes for the session's, however it was changed.
-                    let is_named = |path: &mut String| names().any(|name| name == "." || covers(&name, path));
-                    let named = self.others.extract_if(.., is_named).filter(|path| !self.listed.contains(path));
-                    let named: Vec<String> = named.collect();
-                    self.listed.extend(named);
+                    let is_added = |path: &mut String| names().any(|name| name == "." || covers(&name, path));
+                    let taken: Vec<String> = self.others.extract_if(.., is_added).collect();
+                    self.list(taken);
                     self.added.extend(names());
                     self.added.truncate(MAX_FILES);
                 }
@@ -126,6 +125,15 @@ impl WorkTree {
         }
     }
 
+    /// Records files that git listed as changed and was told to add.
+    fn list(&mut self, paths: Vec<String>) {
+        for path in paths {
+            if !self.listed.contains(&path) {
+                self.listed.push(path);
+            }
+        }
+    }
+
     /// Forgets what git was told to add and ignores, as it prints: one file or folder a line.
     pub(super) fn ignored(&mut self, output: &str) {
         let is_ignored = |name: &str, line: &str| !line.is_empty() && (is_same_file(line, name) || is_below(name, line));
@@ -134,8 +142,8 @@ impl WorkTree {
 
     /// Records that git is to add everything.
     fn add_all(&mut self) {
-        self.others.retain(|path| !self.listed.contains(path));
-        self.listed.append(&mut self.others);
+        let taken = std::mem::take(&mut self.others);
+        self.list(taken);
         self.added.push(".".to_owned());
     }
 
