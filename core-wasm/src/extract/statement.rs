@@ -78,6 +78,9 @@ pub(super) struct Statement {
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
+    /// Whether it is an option that the user did not choose. The decision names it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_turned_down: bool,
     /// Whether a later turn worked on the code of which it speaks.
     #[serde(skip)]
     pub is_worked_on: bool,

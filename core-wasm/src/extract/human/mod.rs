@@ -12,6 +12,7 @@ mod dismissal;
 mod dispute;
 mod interrupted;
 mod objection;
+mod parts;
 mod pasted;
 mod plan;
 mod reasoned;

@@ -2,6 +2,7 @@
 
 use super::antecedent::{antecedent, without_log};
 use super::consent::{is_bare_consent, is_greeting};
+use super::parts::with_parts;
 use super::pasted::MAX_BESIDE_PASTE;
 use super::pasted::is_log_line;
 use super::pasted::is_pasted_text;
@@ -59,7 +60,8 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     }
     let typed = without_terminal(prompt);
     let typed = typed.as_deref().unwrap_or(prompt);
-    let said = own_request(&unwrapped(without_log(typed).as_deref().unwrap_or(typed)), max);
+    let said = unwrapped(without_log(typed).as_deref().unwrap_or(typed));
+    let said = with_parts(&said, max, |max| own_request(&said, max));
     if names_plan(&said) {
         return labels.plan.replace("{}", &said);
     }

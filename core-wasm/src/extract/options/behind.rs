@@ -39,14 +39,15 @@ pub(super) const VERDICTS: [&str; 24] = [
     "makes sense",
 ];
 
-/// Returns whether the text behind a number or letter leaves it the choice of an option: none, a mark, what limits it, or a verdict.
-/// "2 tests fail" counts something, and "2 would be wrong" takes nothing.
+/// Returns whether the text behind a number or letter leaves it the choice of an option: none, a mark, what limits it, a verdict, or what
+/// the user does: "2 we paint it". "2 tests fail" counts something, and "2 would be wrong" takes nothing.
 pub(super) fn follows_choice(rest: &str) -> bool {
     const REASONS: [&str; 9] = ["please", "pls", "thanks", "for", "first", "then", "because", "since", "as"];
+    const CLAUSES: [&str; 6] = ["we", "we're", "i", "i'm", "let's", "lets"];
     let Some(words) = rest.strip_prefix(' ').map(|words| words.trim_start().to_ascii_lowercase()) else { return true };
     !words.starts_with(|c: char| c.is_ascii_alphabetic())
         || turns_choice(&words)
-        || VERDICTS.iter().chain(&REASONS).any(|said| text::starts_with_words(&words, said))
+        || VERDICTS.iter().chain(&REASONS).chain(&CLAUSES).any(|said| text::starts_with_words(&words, said))
 }
 
 /// Returns whether what is said behind an option limits or changes it by its first word.

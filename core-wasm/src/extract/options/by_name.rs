@@ -1,7 +1,7 @@
 //! The user's choice of a thing that the answer only names in its prose: "put it in `till.rs`".
 
 use super::resolution::Resolution;
-use crate::extract::{human, prose};
+use crate::extract::{human, prose, signs};
 use crate::text;
 
 /// The maximum length of such a choice, and of the sentence of the answer that is told with it, in characters.
@@ -10,6 +10,8 @@ const MAX_TOLD_CHARS: usize = 130;
 /// The least that this sentence says, in characters, and how far before the end of the answer it may stand, in bytes.
 const MIN_TOLD_CHARS: usize = 24;
 const MAX_TAIL_BYTES: usize = 1_500;
+/// The maximum length of the label of an item, in characters.
+const MAX_LABEL_CHARS: usize = 40;
 /// Among how many words behind the verb the name stands.
 const MAX_WORDS: usize = 4;
 
@@ -38,6 +40,50 @@ const TAKES: &[&str] = &[
     "i'd go with",
     "i prefer",
 ];
+
+/// Returns the item of a list or a table that a prompt names by its label and nothing else, if the answer asks which of them somebody
+/// wants.
+pub(super) fn taken_by_label(prompt: &str, answer: &str) -> Option<Resolution> {
+    let said = prompt.trim().trim_end_matches(['.', '!', '。']).to_lowercase();
+    // A number or a letter is the label of many things.
+    let is_name = said.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    if !is_name || said.chars().count() > MAX_LABEL_CHARS || human::is_consent(prompt) {
+        return None;
+    }
+    let end = text::tail(answer, MAX_TAIL_BYTES);
+    let asks = |it: &&String| it.ends_with(['?', '？']) && signs::asks_to_choose(&it.to_lowercase());
+    let asked = text::sentences(end).iter().rfind(asks)?.clone();
+    let lists = labelled_lists(end);
+    let (list, at) = lists.iter().rev().find_map(|list| {
+        let at = list.iter().position(|(label, _)| label.to_lowercase() == said)?;
+        (list.len() >= 2).then_some((list, at))
+    })?;
+    let rejected = list.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (label, _))| label.clone()).collect();
+    let (what, why) = list[at].clone();
+    Some(Resolution { asked, what, why, rejected, ..Resolution::default() })
+}
+
+/// Returns the lists and tables of a text: the label of each item, and what stands beside it.
+fn labelled_lists(answer: &str) -> Vec<Vec<(String, String)>> {
+    let mut lists: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for line in answer.lines().map(str::trim) {
+        let is_rule = line.starts_with('|') && line.contains("--");
+        let item = if let Some(row) = line.strip_prefix('|').filter(|_| !is_rule) {
+            row.split_once('|').map(|(label, rest)| (label, rest.trim_end_matches('|')))
+        } else {
+            let bare = line.strip_prefix(['-', '*', '•']).filter(|rest| rest.starts_with(' '));
+            bare.and_then(|item| [" — ", " – ", ": ", " - "].iter().find_map(|mark| item.split_once(mark)))
+        };
+        let plain = |it: &str| text::plain(it).replace("**", "").trim().to_owned();
+        match item {
+            Some((label, rest)) => lists.last_mut().into_iter().for_each(|list| list.push((plain(label), plain(rest)))),
+            // The head of a table is no row of it.
+            None if is_rule => lists.last_mut().into_iter().for_each(Vec::clear),
+            None => lists.push(Vec::new()),
+        }
+    }
+    lists
+}
 
 /// Returns what a prompt takes by a name that the answer before it names, if that ends with a question.
 pub(super) fn taken_by_name(prompt: &str, answer: &str) -> Option<Resolution> {

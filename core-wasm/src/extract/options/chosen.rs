@@ -6,6 +6,9 @@ use super::subject;
 use crate::extract::{clean, prose, questions};
 use crate::text;
 
+/// The maximum length of what the agent says of an option, in characters.
+const MAX_REASON_CHARS: usize = 300;
+
 /// Resolves to the chosen options. The others were rejected; of those only what names them is kept.
 pub(super) fn choose(options: &[ProposedOption], chosen: &[usize], answer: &str) -> Resolution {
     let with_name = |option: &ProposedOption, title: &str| {
@@ -34,9 +37,15 @@ pub(super) fn closed(title: &str) -> String {
     }
 }
 
-/// Returns the agent's reason: a sentence with a reason in the text of the option, otherwise a sentence about the
-/// option elsewhere.
+/// Returns what the agent says of the option: all of it in the line of the option if it fits, or else a sentence with a reason in its
+/// text, or a sentence about it elsewhere.
 fn reason(option: &ProposedOption, answer: &str) -> String {
+    let line = option.body.lines().next().map(str::trim).unwrap_or_default();
+    let is_whole = !line.is_empty() && line.chars().count() <= MAX_REASON_CHARS && !line.ends_with([':', '：', '?', '？']);
+    // What follows in a line of its own may speak of something else.
+    if is_whole && answer.lines().any(|known| option.is_on(known) && text::plain(known).contains(line)) {
+        return line.to_owned();
+    }
     let own =
         prose::insights(&option.body, true).into_iter().max_by_key(|insight| insight.score).map(|insight| insight.text);
     let elsewhere = || {
@@ -52,5 +61,5 @@ fn reason(option: &ProposedOption, answer: &str) -> String {
         let said = text::sentences(&option.body).into_iter().find(|sentence| !sentence.ends_with([':', '：']));
         said.filter(|sentence| !sentence.ends_with(['?', '？']))
     };
-    text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
+    text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), MAX_REASON_CHARS).into_owned()
 }

@@ -16,6 +16,9 @@ pub(super) fn label(title: &str) -> String {
     text::clip(label.trim_end_matches(['.', ':', ',', '。']), MAX_LABEL_CHARS).into_owned()
 }
 
+/// The maximum length of an option's title, in characters.
+const MAX_TITLE_CHARS: usize = 160;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ProposedOption {
     /// The number or letter: `1`, `b`, …
@@ -254,12 +257,26 @@ pub(super) fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
     }
     let title = text::plain(rest.trim_start_matches(['*', ' '])).replace("**", "");
     let title = title.trim_end_matches(", or").trim_end_matches(", and").trim_end_matches([',', ';']);
+    let (title, body) = title_and_text(title);
     (!title.is_empty()).then(|| ProposedOption {
         id: line[..length].to_lowercase(),
         name: String::new(),
-        title: text::clip(title, 160).into_owned(),
-        body: String::new(),
+        title: text::clip(title, MAX_TITLE_CHARS).into_owned(),
+        body: if body.is_empty() { String::new() } else { format!("{body}\n") },
     })
+}
+
+/// Splits a line that is too long for a title into what names the option and what it means. That is empty if nothing parts the two.
+fn title_and_text(line: &str) -> (&str, &str) {
+    const MARKS: [&str; 4] = [" — ", " – ", ": ", ". "];
+    if line.chars().count() <= MAX_TITLE_CHARS {
+        return (line, "");
+    }
+    let is_outside_code = |at: usize| line[..at].matches('`').count().is_multiple_of(2);
+    let ends = MARKS.iter().flat_map(|mark| line.match_indices(mark)).map(|(at, mark)| (at, at + mark.len()));
+    let end = ends.filter(|(at, _)| *at >= MIN_LABEL_BYTES && is_outside_code(*at)).min();
+    let end = end.filter(|(at, _)| line[..*at].chars().count() <= MAX_LABEL_CHARS);
+    end.map_or((line, ""), |(at, next)| (&line[..at], &line[next..]))
 }
 
 /// Parses `**A — Title** What it means.`. `bare` is the line without the marks before the letter.

@@ -25,7 +25,7 @@ use barred::{
     wants_to_discuss,
 };
 use beside::said_beside;
-use by_name::taken_by_name;
+use by_name::{taken_by_label, taken_by_name};
 use chosen::{choose, closed};
 pub(super) use items::{names_item, picked_items};
 use listed::{ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options};
@@ -45,7 +45,10 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
     if !replies.is_empty() {
         return replies;
     }
-    let resolved = resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).or_else(|| answered(prompt, answer));
+    let resolved = taken_by_label(prompt, answer)
+        .or_else(|| resolve(prompt, answer))
+        .or_else(|| taken_up(prompt, answer))
+        .or_else(|| answered(prompt, answer));
     // The last of several questions is not what all the answers are about.
     let resolved = resolved.filter(|it| it.asked.is_empty() || !answers_several(prompt));
     // A name says more than a consent.

@@ -442,3 +442,26 @@ proptest! {
         named_option(&prompt, &[&answer, "one"]);
     }
 }
+
+#[test]
+fn a_number_before_what_the_user_does_is_a_choice() {
+    let rest = "it was never oiled by anybody who works in the shop, and it takes two hands to open it in the morning. Then I should \
+                paint it red, and oil its lock";
+    let answer =
+        format!("Two ways:\n\n1. **The drawer is old** — {rest}.\n\n2. **The drawer is new** — {rest}.\n\nWhich is it?");
+    let chosen = resolve("1 we're going on with the drawer", &answer).unwrap();
+    assert_eq!((chosen.what.as_str(), chosen.rejected), ("The drawer is old", vec!["The drawer is new".to_owned()]));
+    assert_eq!(chosen.why, format!("{rest}."), "what it means is told whole");
+    assert!(resolve("1 drawer fails", &answer).is_none());
+}
+
+#[test]
+fn the_label_of_an_item_alone_is_a_choice() {
+    let answer = "Which lamp should the till have?\n\n| Lamp | Light |\n|---|---|\n| **Amber** | warm |\n| Blue | cold |\n\nYour call.";
+    let all = resolve_all("amber", answer);
+    assert_eq!((all[0].what.as_str(), all[0].why.as_str()), ("Amber", "warm"));
+    assert_eq!(all[0].rejected, ["Blue"]);
+    assert!(resolve_all("Lamp", answer).is_empty(), "the head of a table is no row");
+    let told = answer.replace("Which lamp should the till have?", "The till has two lamps:");
+    assert!(resolve_all("amber", &told).is_empty(), "nothing was asked");
+}

@@ -252,7 +252,11 @@ pub(in crate::extract) fn closing_question(answer: &str) -> Option<String> {
             return Some(text::clip(&format!("{lead} {}", items.join(" / ")), MAX_QUESTION_CHARS).into_owned());
         }
     }
-    let last = text::sentences(end).into_iter().next_back()?;
+    let said = text::sentences(end);
+    // "Paint it red? I'll begin once you say so." asks, too.
+    let is_behind = |it: &&String| !asks(it) && signs::is_intent(&it.to_lowercase());
+    let behind = said.iter().rev().take_while(is_behind).count().min(1);
+    let last = said.into_iter().nth_back(behind)?;
     // "Want me to?" asks nothing that can be understood alone.
     let is_courtesy = ["anything else", "did you have", "in mind"].iter().any(|words| last.to_lowercase().contains(words));
     (asks(&last) && !is_courtesy && (!last.is_ascii() || text::features(&last).len() >= MIN_QUESTION_WORDS)).then_some(last)
@@ -310,5 +314,12 @@ mod tests {
         let answer = format!("The till:\n\n```\n{code}```\n\nIt prints one slip.\n\n{asked}");
         let question = closing_question(&answer).unwrap_or_default();
         assert!(question.contains("Who prints the slip? / ") && question.contains("keep a copy?"), "{question}");
+    }
+
+    #[test]
+    fn a_question_before_what_the_agent_does_then_is_the_closing_one() {
+        let question = "Shall I paint the drawer of the till red?";
+        assert_eq!(closing_question(&format!("It is old. {question} I'll begin then.")).as_deref(), Some(question));
+        assert_eq!(closing_question(&format!("{question} It is old.")), None);
     }
 }

@@ -51,11 +51,12 @@ fn is_passing_word(statement: &Statement, turn: &TurnResult, lower: &str, score:
         || (statement.is_before_edit && signs::is_problem(lower) && prose::signs(lower).0 < MIN_CAUSE)
 }
 
-/// Returns whether a statement held only until the next turn: a promise, what the agent was about to do, a state that was open, or a
-/// proposal.
+/// Returns whether a statement held only until the next turn: a promise, what the agent was about to do, a state that was open, a
+/// proposal, or an option that the user did not choose.
 fn is_of_its_time(statement: &Statement, turn: &TurnResult, lower: &str) -> bool {
     (statement.is_of_agent() && (standing::is_promise(lower) || announces(statement, lower)))
         || signs::is_open_state(lower)
+        || statement.is_turned_down
         || (statement.is_proposed && !turn.has_work())
 }
 

@@ -141,6 +141,19 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records that the user turned down some of the options that the answer of the latest turn lists, given how they begin.
+    pub(super) fn turn_down(&mut self, options: &[&str]) {
+        if let Some(last) = self.latest() {
+            let mut is_of_option = false;
+            for it in last.statements.iter_mut().filter(|it| it.voice == Voice::Answer) {
+                let begins = |option: &&str| it.text.starts_with(option) || it.heading.starts_with(option);
+                is_of_option = options.iter().any(begins) || (is_of_option && it.goes_on);
+                it.is_turned_down |= is_of_option;
+            }
+        }
+        self.judged.take();
+    }
+
     /// Records that the user gives up all that was changed so far.
     pub(super) fn abandon(&mut self) {
         for turn in self.turns.iter_mut().filter(|turn| turn.has_work()) {

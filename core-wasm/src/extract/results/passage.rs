@@ -106,6 +106,7 @@ fn tells(turn: &TurnResult, number: usize) -> bool {
     it.form != Form::Heading
         // How the code was that a later turn changed.
         && !it.is_worked_on
+        && !it.is_turned_down
         && !prose::is_filler(&it.text)
         // That there is nothing is an answer.
         && (!prose::is_narration(&it.text) || text::starts_with_words(&lower, "nothing"))

@@ -26,6 +26,8 @@ const MIN_TAKEN_WORDS: usize = 3;
 const MAX_SHORT_ABOUT: usize = 60;
 /// The length of such words up to which it is told what the choice is about, in characters.
 const MAX_SHORT_BESIDE: usize = 80;
+/// The length up to which a prompt that takes an option says little else, in characters.
+const MAX_SHORT_CHOICE: usize = 60;
 /// The length up to which a prompt that withdraws something says nothing else, in characters.
 const MAX_BARE_WITHDRAWAL: usize = 24;
 
@@ -59,6 +61,10 @@ impl State {
         // An option that was picked by its letter is no subject of the next choice.
         let about = Some(about).filter(|about| human::stands_alone(about) && human::without_option_letter(about) == *about);
         for (number, mut resolved) in all.into_iter().filter(chose).enumerate() {
+            // Whoever says much may speak of a list that offers nothing.
+            if prompt.chars().count() <= MAX_SHORT_CHOICE {
+                self.results.turn_down(&resolved.rejected.iter().map(|it| start_of_option(it)).collect::<Vec<_>>());
+            }
             resolved.rejected.retain(|option| prose::can_be_rejected(option));
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             // What a program says is nobody's word.
@@ -299,6 +305,11 @@ pub(super) fn decision_text(what: &str, why: &str, rejected: &[String], labels: 
 /// Returns what was chosen, of the title of a decision: what stands behind its question.
 fn chosen_in(title: &str) -> &str {
     title.rsplit(" → ").next().unwrap_or_default()
+}
+
+/// Returns how an option begins in the answer, as far as it is not shortened and stands there as it is told.
+fn start_of_option(told: &str) -> &str {
+    told.split('…').next().unwrap_or_default().trim_end()
 }
 
 #[cfg(test)]
