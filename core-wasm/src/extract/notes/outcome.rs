@@ -123,8 +123,8 @@ fn with_summary(state: &State, lines: &mut Lines, at: usize, end: String) -> (us
     (closing, told.join(" ").replace(&format!(". {committed} \""), &format!(". — {committed} \"")))
 }
 
-/// Takes the work as the end if the last answers are beside it or only propose something. Also returns those answers, which are told as what
-/// came since, and are not among the lines any more.
+/// Takes the work as the end if the last answers are beside it or only propose something. Also returns those answers, which are told as
+/// what came since, and are not among the lines any more.
 fn without_asides(state: &State, lines: &mut Lines, at: usize, end: String) -> (usize, String, Lines) {
     let Some(place) = work_before_aside(state, lines, at) else { return (at, end, Vec::new()) };
     let mut asides = lines.split_off(place + 1);
