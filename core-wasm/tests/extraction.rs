@@ -2714,7 +2714,7 @@ fn what_an_unseen_sub_agent_ran_is_not_known() {
         script.tool("Task", &json!({"description": "look", "prompt": "look"}), report, false, &Value::Null);
         script.agent("The total is rounded.").outcome().notes.pending
     };
-    assert_eq!(pending(true), ["Nothing was run"]);
+    assert_eq!(pending(true), ["Nothing was run after the last change"]);
     assert!(pending(false).is_empty());
 }
 
@@ -2730,26 +2730,6 @@ fn what_a_script_did_to_data_is_kept_though_it_ran_beside_the_agent() {
     let told = "`node scripts/fill-drawers.js` (2×) → Deleted 3 slips, failed: Error: a slip has no total, last time Deleted 0 \
                 slips, Created 4 slips";
     assert_eq!(attribute(&script.agent("The drawers are full.").outcome(), "ran"), told);
-}
-
-#[test]
-fn tests_that_passed_are_no_open_check_of_the_plan() {
-    let plan = "# Night till\n## Verification\n1. Review that `TestNightTill` and `TestNightSlip` still pass\n2. Manual: open the \
-                drawer and check that the bell rings";
-    let pending = |run: &str| {
-        let mut script = Script::default();
-        script.human("Build the night till").tool(
-            "ExitPlanMode",
-            &json!({"plan": plan}),
-            "User has approved your plan",
-            false,
-            &json!({"plan": plan}),
-        );
-        script.edit("/home/u/proj/till.go", "a", "b").bash(run, "ok  \texample.org/till\t0.2s", false);
-        script.agent("The night till is built.").outcome().notes.pending.join("; ")
-    };
-    assert!(!pending("go test ./till -run TestNight -v").contains("TestNightTill"));
-    assert!(pending("go test ./till -run TestDay -v").contains("TestNightTill"));
 }
 
 #[test]
