@@ -2794,6 +2794,20 @@ fn what_an_unseen_sub_agent_ran_is_not_known() {
 }
 
 #[test]
+fn what_a_script_did_to_data_is_kept_though_it_ran_beside_the_agent() {
+    let mut script = Script::default();
+    script.human("Fill the drawers of the night till anew");
+    let begun = "Command running in background with ID: b1a2. Output is being written to: /tmp/tasks/b1a2.output";
+    script.bash("node scripts/fill-drawers.js", begun, false);
+    let read = json!({"file_path": "/tmp/tasks/b1a2.output"});
+    script.tool("Read", &read, "     1→Deleted 3 slips\n     2→Error: a slip has no total", false, &Value::Null);
+    script.bash("node scripts/fill-drawers.js", "Deleted 0 slips\nCreated 4 slips", false);
+    let told = "`node scripts/fill-drawers.js` (2×) → Deleted 3 slips, failed: Error: a slip has no total, last time Deleted 0 \
+                slips, Created 4 slips";
+    assert_eq!(attribute(&script.agent("The drawers are full.").outcome(), "ran"), told);
+}
+
+#[test]
 fn an_answer_replaces_what_the_agent_settled_in_its_place() {
     let mut script = Script::default();
     let ask = |script: &mut Script, answer: &str| {

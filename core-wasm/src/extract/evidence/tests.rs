@@ -245,7 +245,7 @@ fn checks_of_some_packages_are_told_with_these() {
     let old = ["some tests (./till/...): pass, before the last edit"];
     assert_eq!(items(&evidence)[0..1], old);
     evidence.command_ran("go vet ./... && go test ./...", "ok  \texample.org/shop/till\t0.5s", true, false);
-    assert_eq!(items(&evidence), ["vet: pass", "tests: pass"]);
+    assert_eq!(items(&evidence), ["tests: pass", "vet: pass"]);
 }
 
 #[test]

@@ -35,57 +35,57 @@ impl Kind {
     }
 }
 
-/// Words with which a program of a kind changes something.
-struct Verbs {
+/// A program that changes something if it is given one of the verbs.
+struct Changer {
     program: &'static str,
     kind: Kind,
     verbs: &'static [&'static str],
 }
 
-const fn verbs(program: &'static str, kind: Kind, verbs: &'static [&'static str]) -> Verbs {
-    Verbs { program, kind, verbs }
+const fn changer(program: &'static str, kind: Kind, verbs: &'static [&'static str]) -> Changer {
+    Changer { program, kind, verbs }
 }
 
 /// How services are moved.
 const MOVES: &[&str] = &["start", "stop", "restart", "reload", "enable", "disable", "delete"];
 
-const PROGRAMS: &[Verbs] = &[
-    verbs("prisma", Kind::Migration, &["deploy", "reset", "push", "seed", "dev", "execute"]),
-    verbs("alembic", Kind::Migration, &["upgrade", "downgrade", "stamp"]),
-    verbs("manage.py", Kind::Migration, &["migrate", "loaddata", "flush"]),
-    verbs("artisan", Kind::Migration, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
-    verbs("knex", Kind::Migration, &["migrate:latest", "migrate:rollback", "seed:run"]),
-    verbs("sequelize", Kind::Migration, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
-    verbs("drizzle-kit", Kind::Migration, &["push", "migrate"]),
-    verbs("supabase", Kind::Migration, &["push", "reset", "up", "deploy"]),
-    verbs("flyway", Kind::Migration, &["migrate", "clean", "repair"]),
-    verbs("dbmate", Kind::Migration, &["up", "down", "drop", "rollback"]),
-    verbs("goose", Kind::Migration, &["up", "down", "reset"]),
-    verbs("diesel", Kind::Migration, &["run", "redo", "revert", "reset"]),
-    verbs("sqlx", Kind::Migration, &["run", "revert", "reset", "drop"]),
-    verbs("rails", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
-    verbs("rake", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
-    verbs("kubectl", Kind::Published, &["apply", "delete", "create", "patch", "scale", "rollout", "replace", "drain"]),
-    verbs("terraform", Kind::Published, &["apply", "destroy", "import"]),
-    verbs("tofu", Kind::Published, &["apply", "destroy", "import"]),
-    verbs("helm", Kind::Published, &["install", "upgrade", "uninstall", "rollback"]),
-    verbs("firebase", Kind::Published, &["deploy"]),
-    verbs("wrangler", Kind::Published, &["deploy", "publish"]),
-    verbs("fly", Kind::Published, &["deploy"]),
-    verbs("flyctl", Kind::Published, &["deploy"]),
-    verbs("vercel", Kind::Published, &["deploy", "--prod"]),
-    verbs("twine", Kind::Published, &["upload"]),
-    verbs("npm", Kind::Published, &["publish", "unpublish"]),
-    verbs("pnpm", Kind::Published, &["publish"]),
-    verbs("cargo", Kind::Published, &["publish", "yank"]),
-    verbs("gem", Kind::Published, &["push"]),
-    verbs("systemctl", Kind::Service, MOVES),
-    verbs("service", Kind::Service, MOVES),
-    verbs("pm2", Kind::Service, MOVES),
-    verbs("supervisorctl", Kind::Service, MOVES),
-    verbs("launchctl", Kind::Service, &["load", "unload", "bootstrap", "bootout", "kickstart"]),
-    verbs("certbot", Kind::Service, &["renew", "--nginx", "certonly"]),
-    verbs("docker-compose", Kind::Service, &["up", "down", "restart", "stop", "rm"]),
+const PROGRAMS: &[Changer] = &[
+    changer("prisma", Kind::Migration, &["deploy", "reset", "push", "seed", "dev", "execute"]),
+    changer("alembic", Kind::Migration, &["upgrade", "downgrade", "stamp"]),
+    changer("manage.py", Kind::Migration, &["migrate", "loaddata", "flush"]),
+    changer("artisan", Kind::Migration, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
+    changer("knex", Kind::Migration, &["migrate:latest", "migrate:rollback", "seed:run"]),
+    changer("sequelize", Kind::Migration, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
+    changer("drizzle-kit", Kind::Migration, &["push", "migrate"]),
+    changer("supabase", Kind::Migration, &["push", "reset", "up", "deploy"]),
+    changer("flyway", Kind::Migration, &["migrate", "clean", "repair"]),
+    changer("dbmate", Kind::Migration, &["up", "down", "drop", "rollback"]),
+    changer("goose", Kind::Migration, &["up", "down", "reset"]),
+    changer("diesel", Kind::Migration, &["run", "redo", "revert", "reset"]),
+    changer("sqlx", Kind::Migration, &["run", "revert", "reset", "drop"]),
+    changer("rails", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("rake", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("kubectl", Kind::Published, &["apply", "delete", "create", "patch", "scale", "rollout", "replace", "drain"]),
+    changer("terraform", Kind::Published, &["apply", "destroy", "import"]),
+    changer("tofu", Kind::Published, &["apply", "destroy", "import"]),
+    changer("helm", Kind::Published, &["install", "upgrade", "uninstall", "rollback"]),
+    changer("firebase", Kind::Published, &["deploy"]),
+    changer("wrangler", Kind::Published, &["deploy", "publish"]),
+    changer("fly", Kind::Published, &["deploy"]),
+    changer("flyctl", Kind::Published, &["deploy"]),
+    changer("vercel", Kind::Published, &["deploy", "--prod"]),
+    changer("twine", Kind::Published, &["upload"]),
+    changer("npm", Kind::Published, &["publish", "unpublish"]),
+    changer("pnpm", Kind::Published, &["publish"]),
+    changer("cargo", Kind::Published, &["publish", "yank"]),
+    changer("gem", Kind::Published, &["push"]),
+    changer("systemctl", Kind::Service, MOVES),
+    changer("service", Kind::Service, MOVES),
+    changer("pm2", Kind::Service, MOVES),
+    changer("supervisorctl", Kind::Service, MOVES),
+    changer("launchctl", Kind::Service, &["load", "unload", "bootstrap", "bootout", "kickstart"]),
+    changer("certbot", Kind::Service, &["renew", "--nginx", "certonly"]),
+    changer("docker-compose", Kind::Service, &["up", "down", "restart", "stop", "rm"]),
 ];
 
 /// Names of package scripts that change data.
