@@ -931,7 +931,7 @@ fn a_question_about_a_plan_does_not_refuse_it() {
 
 #[test]
 fn a_plan_that_was_put_aside_without_a_word_is_not_refused() {
-    let plan = "# Plan: Move the guide\n\n## Approach\nMove the guide to `docs/guide.md` rather than copying it there.\n\n## Risks\n\
+    let plan = "# Plan: Move the guide\n\n## Approach\nMove the guide to `docs/guide.md` rather than copying it there, so that no copy grows old.\n\n## Risks\n\
                 - `docs/menu.yml` is empty and must be written first";
     let planned = || {
         let mut script = Script::default();
@@ -3079,4 +3079,23 @@ fn what_becomes_a_note_by_mistake_is_a_request() {
     assert_eq!(request.pending, [told]);
     let rule = noted("the till speaks only in cents");
     assert_eq!((rule.pending.len(), rule.preferences), (0, vec!["the till speaks only in cents".to_owned()]));
+}
+
+#[test]
+fn what_is_disputed_after_a_call_is_marked() {
+    let disputed = |between: &str| {
+        let mut script = Script::default();
+        script.human("Make the drawer of the night till red and fold its slip.");
+        script.edit("/home/u/proj/src/till.ts", "blue", "red");
+        script.agent("The drawer of the night till is red now, and its slip is folded twice in `src/till.ts`.");
+        if !between.is_empty() {
+            script.human(between).agent("Yes, I am here.");
+        }
+        script.human("I opened the shop at noon today. The drawer is still not red.");
+        script.edit("/home/u/proj/src/till.ts", "blue", "red");
+        script.agent("The paint of the drawer was the wrong one in `src/till.ts`. It is red.");
+        let notes = script.outcome().notes;
+        notes.attributes.iter().any(|(name, _)| name == "disputed")
+    };
+    assert!(disputed("") && disputed("hey"));
 }

@@ -540,16 +540,6 @@ mod tests {
         assert!(names("the plain words of a text").is_empty());
     }
 
-    #[test]
-    fn a_command_is_no_name_of_the_code() {
-        for said in ["`openTill()` rings", "`src/till.rs` rings", "the `TillDrawer`", "`till_drawer` is open"] {
-            assert!(names_code(said), "{said}");
-        }
-        for said in ["`npm publish` leaves `workspace:` as it is", "openTill rings", "the `till` rings"] {
-            assert!(!names_code(said), "{said}");
-        }
-    }
-
     proptest! {
         #[test]
         fn never_panics(text in any::<String>()) {

@@ -113,6 +113,9 @@ const TAKING: &[&str] = &[
     "yes",
 ];
 
+/// How many options there are at most of which one is chosen without a question.
+const MAX_OPTIONS: usize = 6;
+
 /// Returns what a prompt decides, given the previous answer. None if it decides nothing.
 pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if prompt.chars().count() > MAX_CHOICE_CHARS {
@@ -209,7 +212,10 @@ fn are_to_choose_from(prompt: &str, answer: &str, options: &[ProposedOption], na
     let are_steps = calls && is_plain && !offers(&lower, answer);
     // An item of the user's own list has a number too: "3. Round the tax".
     let is_of_own_list = lists_another(prompt, &options[named], answer);
+    // A long list that the answer ends without a question tells what there is.
+    let is_inventory = is_plain && options.len() > MAX_OPTIONS && !calls && !text::tail(answer, 400).contains(['?', '？']);
     options.len() >= 2
+        && !is_inventory
         && !are_steps
         && !is_of_own_list
         && (!is_step || calls)

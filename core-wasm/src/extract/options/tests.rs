@@ -465,3 +465,12 @@ fn the_label_of_an_item_alone_is_a_choice() {
     let told = answer.replace("Which lamp should the till have?", "The till has two lamps:");
     assert!(resolve_all("amber", &told).is_empty(), "nothing was asked");
 }
+
+#[test]
+fn of_a_long_list_that_asks_nothing_none_is_chosen() {
+    let parts = ["Day", "Hour", "Name of the clerk", "Town", "Sum", "Terms of sale", "Mark of the shop"];
+    let list: Vec<String> = parts.iter().enumerate().map(|(at, part)| format!("{}. {part}", at + 1)).collect();
+    let slip = format!("The slip is short now.\n\n**Parts of the slip (7):**\n{}", list.join("\n"));
+    let said = "More for the slip:\nRemove the text below the terms of sale.";
+    assert_eq!(resolve(said, &slip), None);
+}

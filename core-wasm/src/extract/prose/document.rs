@@ -194,7 +194,7 @@ const WRONG_TODAY: &[&str] =
     &["issue", "issues", "problem", "problems", "bug", "bugs", "findings", "root cause", "문제", "問題", "问题"];
 
 /// Returns the decisions of a document: the items below a heading that says so, what it leaves out, and the sentences that take one
-/// thing in the place of another.
+/// thing in the place of another and say why.
 pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
     let lines = lines(document);
     let mut all = Vec::new();
@@ -230,7 +230,7 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
         // What is wrong today is no choice: "returns nothing instead of an error".
         .filter(|line| !line.is_below(NOT_CHOSEN) && !line.is_below(WRONG_TODAY) && !names_position(line.text))
         .flat_map(|line| text::sentences(&text::plain(line.text)))
-        .filter(|sentence| states_contrast(sentence))
+        .filter(|sentence| states_contrast(sentence) && gives_reason(sentence))
         .take(MAX_CONTRASTS)
         .collect();
     for sentence in contrasts {
@@ -381,6 +381,18 @@ fn states_contrast(sentence: &str) -> bool {
         && !is_narration(sentence)
 }
 
+/// Returns whether a sentence says why, if only in brackets, or how things will be from now on. Another step of a plan is told by what was
+/// done.
+fn gives_reason(sentence: &str) -> bool {
+    const REASONS: [&str; 10] =
+        ["because", "since", "so that", "so the", "so it", "to avoid", "to keep", "as it", "as the", "now"];
+    let in_brackets = sentence.trim_end_matches(['.', '。']).strip_suffix([')', '）']);
+    // Other scripts give the reason in other forms, and so does a dash.
+    !sentence.is_ascii()
+        || in_brackets.is_some_and(|rest| rest.rsplit(['(', '（']).next().is_some_and(|reason| reason.contains(' ')))
+        || text::contains_any_words(&sentence.to_lowercase(), &REASONS)
+}
+
 fn push_new(all: &mut Vec<String>, item: String) {
     let features = text::features(&item);
     if all.iter().all(|known| text::similarity(&text::features(known), &features) < 0.6) {
@@ -393,7 +405,7 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::extract::prose) const PLAN: &str = "# Plan: prices in cents\n\n## Context\nThe cart uses floats instead of integers and loses cents today.\n\n\
-    ## Approach\nStore every price as an integer of cents. Tests follow.\n\n- Round once in `src/cart/total.ts` rather than in every line of the cart\n\n\
+    ## Approach\nStore every price as an integer of cents. Tests follow.\n\n- Round once in `src/cart/total.ts` rather than in every line of the cart, so that no cent is lost\n\n\
     ## Critical Notes\n- The old page shows it. `assets/euro.svg` is empty: it holds an error page\n- Prices look nicer now\n\n\
     ## Why no migration\n- `orders` already stores integers of cents\n- Styles use the `btn` class of the page\n\n## Out of scope\n- Prices in other currencies than euro\n\n\
     ## Verification\n1. The total shows cents instead of floats in the browser\n";
@@ -405,9 +417,11 @@ pub(super) mod tests {
             [
                 "`orders` already stores integers of cents",
                 "Out of scope: Prices in other currencies than euro",
-                "Round once in `src/cart/total.ts` rather than in every line of the cart",
+                "Round once in `src/cart/total.ts` rather than in every line of the cart, so that no cent is lost",
             ]
         );
+        let step = "## Steps\n- Round once in `src/cart/total.ts` rather than in every line of the cart";
+        assert!(decisions(step).is_empty(), "a step is told by what was done");
         let korean = "## 설계 결정\n- 캐시는 메모리 대신 파일에 저장한다\n\n## 배경\n- 지금은 파일 대신 메모리에 저장되고 있어서 느리다";
         assert_eq!(decisions(korean), ["캐시는 메모리 대신 파일에 저장한다"]);
         let state = "## Key decisions\n- Server: `DELETE /cart` already works for carts that are empty\n- Keep `/cart`, which already works\n\n\

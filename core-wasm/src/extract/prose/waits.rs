@@ -253,6 +253,7 @@ mod tests {
         );
         assert!(open_points("The total is rounded. All tests pass.").is_empty());
         assert!(open_points("The tests look for the slip now instead of waiting for the drawer.").is_empty());
+        assert!(open_points("The log showed the till waiting for the user, who never came.").is_empty());
         assert!(open_points("If it still fails, you need to restart the server.").is_empty());
         assert!(open_points("In that case you should fall back to the drawer of the other till.").is_empty());
         assert!(open_points("Receipts are added only if their number hasn't been seen before.").is_empty());

@@ -148,7 +148,8 @@ impl TurnResult {
 
     /// Returns whether its prompt is one word, for which nothing was done: it only calls the agent.
     pub(in crate::extract) fn only_calls(&self) -> bool {
-        self.is_chat() && self.prompt_chars <= MAX_CALL_CHARS && !self.asked.contains(char::is_whitespace)
+        let is_word = !self.asked.is_empty() && !self.asked.contains(char::is_whitespace);
+        is_word && self.is_chat() && (1..=MAX_CALL_CHARS).contains(&self.prompt_chars)
     }
 
     /// Returns the words of all that it states.
