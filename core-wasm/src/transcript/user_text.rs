@@ -112,6 +112,9 @@ const MACHINE_OPENINGS: &[&str] = &[
     "API Error",
 ];
 
+/// What the client says, in the user's place, of a command that it does not know, before the command's name.
+const UNKNOWN_COMMANDS: &[&str] = &["Unknown skill: ", "Unknown slash command: "];
+
 /// XML elements that the client puts around or next to the user's words.
 const CLIENT_ELEMENTS: &[&str] = &[
     "system-reminder",
@@ -153,13 +156,19 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     if said.starts_with(TEAMMATE) {
         return parse_teammate(said).map_or(UserText::Machine, UserText::Peer);
     }
-    if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
+    if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) || is_of_unknown_command(trimmed) {
         return UserText::Machine;
     }
     match &text {
         Cow::Borrowed(text) => UserText::Human(Cow::Borrowed(text.trim())),
         Cow::Owned(text) => UserText::Human(Cow::Owned(text.trim().to_owned())),
     }
+}
+
+/// Reports whether a text is all that the client says of an unknown command. A user who quotes it says more.
+fn is_of_unknown_command(text: &str) -> bool {
+    let name = UNKNOWN_COMMANDS.iter().find_map(|opening| text.strip_prefix(opening));
+    name.is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
 fn parse_command(text: &str) -> UserText<'static> {
@@ -399,6 +408,7 @@ mod tests {
             "<system-reminder>\nread this\n</system-reminder>",
             "Stop hook feedback:\n[x]: no",
             "Operation stopped by hook: another session is active",
+            "Unknown skill: till",
             "Base directory for this skill: /home/u/.claude/skills/x",
             "<bash-input></bash-input>",
             "<teammate-message teammate_id=\"a\">{\"type\": \"idle_notification\"}</teammate-message>",
@@ -415,6 +425,8 @@ mod tests {
         assert_eq!(classify(&announced(teammate)), UserText::Peer("hi".into()));
         assert_eq!(classify(&announced(idle)), UserText::Machine);
         assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interrupted);
+        let quoted = "Unknown skill: till comes up each time, why?";
+        assert_eq!(classify(quoted), UserText::Human(Cow::Borrowed(quoted)));
     }
 
     #[test]
