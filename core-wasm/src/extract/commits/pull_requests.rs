@@ -5,6 +5,9 @@ use super::message::quoted;
 use crate::extract::commands;
 use crate::text;
 
+/// The maximum length of an address, in bytes.
+const MAX_ADDRESS_BYTES: usize = 300;
+
 /// Returns whether a line of the notes names a pull request, and not a commit.
 pub(crate) fn is_pull_request(line: &str) -> bool {
     line.contains("://") && (line.contains("/pull/") || line.contains("/merge_requests/"))
@@ -34,10 +37,12 @@ pub(in crate::extract) fn pull_request(command: &str, output: &str) -> Option<St
 pub(in crate::extract) fn address(output: &str) -> Option<String> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\\' | '<' | '>' | '(' | ')' | ',');
     output.match_indices("https://").find_map(|(at, _)| {
-        let url = output[at..].split(is_end).next().filter(|url| is_pull_request(url))?;
+        let rest = text::head(&output[at..], MAX_ADDRESS_BYTES);
+        let url = rest.split(is_end).next().filter(|url| is_pull_request(url))?;
         let number = pull_request_number(url)?.to_string();
         let end = ["/pull/", "/merge_requests/"].iter().find_map(|sign| url.find(sign).map(|at| at + sign.len()))?;
-        Some(url[..end + number.len()].to_owned())
+        // What is cut off in its number has another one.
+        (end + number.len() < MAX_ADDRESS_BYTES).then(|| url[..end + number.len()].to_owned())
     })
 }
 
@@ -251,6 +256,8 @@ mod tests {
         let lab = pull_request("glab mr create --fill", "!5 Open\n https://lab.example/o/r/-/merge_requests/5\n").unwrap();
         assert_eq!(lab, "https://lab.example/o/r/-/merge_requests/5");
         assert_eq!(pull_request("cat notes", "https://hub.example/o/r/pull/7"), None);
+        let joined = format!("https://till.example/{}/pull/7", "https://x.y/".repeat(50_000));
+        assert_eq!(address(&format!("{} https://hub.example/o/r/pull/8", &joined[..joined.len() - 7])).unwrap(), "https://hub.example/o/r/pull/8");
     }
 
     #[test]
