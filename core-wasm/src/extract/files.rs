@@ -393,14 +393,21 @@ pub(super) fn patch_size(patch: Raw<'_>) -> (u32, u32) {
 
 /// Visits the lines that a `structuredPatch` adds and removes. The first argument says whether the line is added.
 pub(super) fn patch_lines(patch: Raw<'_>, mut visit: impl FnMut(bool, &str)) {
+    patch_context(patch, |sign, line| match sign {
+        '+' => visit(true, line),
+        '-' => visit(false, line),
+        _ => {}
+    });
+}
+
+/// Visits all lines of a `structuredPatch`, each with its sign: `+`, `-` or a blank.
+pub(super) fn patch_context(patch: Raw<'_>, mut visit: impl FnMut(char, &str)) {
     patch.items(|hunk| {
         if let Some(lines) = hunk.get("lines") {
             lines.items(|line| {
                 let Some(line) = line.text() else { return };
-                match line.as_bytes().first() {
-                    Some(b'+') => visit(true, &line[1..]),
-                    Some(b'-') => visit(false, &line[1..]),
-                    _ => {}
+                if let Some(sign) = line.chars().next().filter(|sign| matches!(sign, '+' | '-' | ' ')) {
+                    visit(sign, &line[1..]);
                 }
             });
         }

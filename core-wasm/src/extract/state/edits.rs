@@ -22,6 +22,8 @@ const MAX_LESSONS: usize = 4;
 const MAX_HANDOFF_BYTES: usize = 12 * 1024;
 /// The maximum length of a document whose open questions are read, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 64 * 1024;
+/// The maximum length of a small change with the lines around it, in bytes.
+const MAX_SMALL_BYTES: usize = 16 * 1024;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 
@@ -74,6 +76,32 @@ impl Edit<'_> {
         }
         all
     }
+
+    /// Returns whether a secret may stand in the changed lines, as far as these and the lines around them show. What is too long for a
+    /// small change may have any.
+    fn may_hold_secret(&self) -> bool {
+        let Some(patch) = self.patch else {
+            let content = self.content.as_deref().unwrap_or_default();
+            return content.len() > MAX_SMALL_BYTES || has_secret(content);
+        };
+        // The lines before and after the change stand one below the other only in the file.
+        let (mut before, mut after) = (String::new(), String::new());
+        files::patch_context(patch, |sign, line| {
+            let is_of = [(&mut before, '+'), (&mut after, '-')];
+            for (side, _) in is_of.into_iter().filter(|(_, other)| *other != sign) {
+                side.push_str(line);
+                side.push('\n');
+            }
+        });
+        let is_long = before.len() + after.len() > MAX_SMALL_BYTES;
+        is_long || has_secret(&before) || has_secret(&after)
+    }
+}
+
+/// Returns whether a text is another one without its secrets.
+fn has_secret(text: &str) -> bool {
+    let text = text.replace('\r', "");
+    clean::clean(&text) != text
 }
 
 impl State {
@@ -113,7 +141,9 @@ impl State {
         self.turn.add_file(file);
         let own = clean::path(file, &self.root);
         if !clean::is_outside(&own) {
-            self.turn.lines_changed(&own, &lines);
+            // Of an edit without lines nothing is told.
+            let told: &[(bool, String)] = if edit.may_hold_secret() { &[] } else { lines.as_slice() };
+            self.turn.lines_changed(&own, told);
         }
         self.taken_back.edited(file, self.turns, self.own_commits());
         self.edit_compared(file, &edit, source, settled);
@@ -368,4 +398,21 @@ fn tells_why(said: &str) -> bool {
 fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.rsplit('.').next() == Some("md") && text::contains_any(&lower, &["handoff", "hand-off", "handover", "hand_off"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attack_a_secret_that_only_the_lines_around_it_show() {
+        let holds = |lines: &str| {
+            let result = format!(r#"{{"structuredPatch":[{{"lines":[{lines}]}}]}}"#);
+            Edit::read(Raw::parse(&result)).may_hold_secret()
+        };
+        assert!(holds(r#"" password: |","-  Winter=2023Till","+  Summer=2024Till""#));
+        assert!(holds(r#"" chpasswd <<EOF","-amy:Winter2023=Till","+amy:Summer2024=Till"," EOF""#));
+        assert!(holds(r#""-DB_PASSWORD=Winter2023Till","+DB_PASSWORD=Summer2024Till""#));
+        assert!(!holds(r#"" const bell = 1;","-round(total, 1);","+round(total, 2);""#));
+    }
 }
