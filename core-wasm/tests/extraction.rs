@@ -2655,6 +2655,19 @@ fn a_branch_that_changes_under_the_agent_is_told() {
 }
 
 #[test]
+fn a_long_branch_is_the_same_with_every_line() {
+    let mut script = Script::default();
+    let branch = format!("bell-{}", "ring-".repeat(40));
+    script.line(json!({"type": "user", "gitBranch": branch, "message": {"content": "Let the till ring twice."}}));
+    script.edit("/home/u/proj/src/till.ts", "ring();", "ring(2);");
+    for _ in 0..4 {
+        let said = json!({"content": [{"type": "text", "text": "The till rings now."}]});
+        script.line(json!({"type": "assistant", "gitBranch": branch, "message": said}));
+    }
+    assert_eq!(attribute(&script.outcome(), "switched"), "");
+}
+
+#[test]
 fn a_list_and_a_log_tell_what_is_merged() {
     let mut script = Script::default();
     let address = |number: u32| format!("https://github.com/shop/till/pull/{number}");

@@ -57,6 +57,8 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the state's format. A state with another version is discarded.
 const VERSION: u32 = 3;
+/// The maximum length of a branch, in characters.
+const MAX_BRANCH_CHARS: usize = 120;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
 const MAX_REQUEST_CHARS: usize = 560;
 
@@ -326,11 +328,11 @@ impl State {
             self.root = clean::line(&cwd, 1000);
         }
         let Some(branch) = line.branch() else { return };
+        // A long name is known by its beginning, which is the same with every line.
+        let branch = if *branch == self.branch { self.branch.clone() } else { clean::line(&branch, MAX_BRANCH_CHARS) };
         let is_work = self.turn.used_tools && (line.kind == Kind::Assistant || line.result.is_some());
         self.switched.line_read(&line.cwd().unwrap_or_default(), (&self.branch, &branch), is_work, self.turns);
-        if branch != self.branch {
-            self.branch = clean::line(&branch, 120);
-        }
+        self.branch = branch;
     }
 
     /// Returns the state as if the session ended here, and the memories that settle then. `last_message` is the agent's last
