@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::commands;
+use super::commands::{self, Class};
+use super::tool_uses::{Tool, ToolUse};
 use crate::text;
 
 /// The maximum number of switches to keep, the latest.
 const MAX_SWITCHES: usize = 3;
+
+/// How many lines on the same branch show that what ran before them did not switch it.
+const SETTLED_LINES: u32 = 3;
 
 /// The branch of the folder, as the client names it with every line, and its switches by nobody known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,8 +18,12 @@ const MAX_SWITCHES: usize = 3;
 pub(super) struct Switched {
     /// The hash of the folder of the latest line.
     folder: u32,
-    /// The turn in which the session did something that may switch a branch. 0 if that was seen to come to pass.
+    /// The turn in which the session did something that may switch a branch. 0 if lines after it showed that this is over.
     mover_turn: u32,
+    /// How many lines since then have named the same branch.
+    lines_since: u32,
+    /// Whether something may run beside the agent, which may switch a branch at any time.
+    is_blind: bool,
     /// The branches before and after each switch.
     switches: Vec<(String, String)>,
 }
@@ -23,7 +31,12 @@ pub(super) struct Switched {
 impl Switched {
     /// Records a call of a tool that may switch the branch, in that turn.
     pub(super) fn may_switch(&mut self, turn: u32) {
-        self.mover_turn = turn;
+        (self.mover_turn, self.lines_since) = (turn, 0);
+    }
+
+    /// Records that from now on something may run beside the agent.
+    pub(super) fn runs_beside(&mut self) {
+        self.is_blind = true;
     }
 
     /// Records the folder of a line and the branches of the line before and of this one. `is_work` says whether the line belongs to the
@@ -32,9 +45,15 @@ impl Switched {
         let folder = text::hash(folder);
         let is_same_folder = std::mem::replace(&mut self.folder, folder) == folder;
         if before == after {
+            self.lines_since += 1;
+            if self.lines_since >= SETTLED_LINES {
+                self.mover_turn = 0;
+            }
             return;
         }
-        let is_own = std::mem::take(&mut self.mover_turn) == turn;
+        // What switches a branch may do so several times.
+        self.lines_since = 0;
+        let is_own = self.is_blind || self.mover_turn == turn;
         // Git stands on no branch while it rebases.
         let names_both = [before, after].iter().all(|branch| !matches!(*branch, "" | "HEAD"));
         if is_work && is_same_folder && names_both && !is_own {
@@ -57,18 +76,26 @@ impl Switched {
     }
 }
 
-/// Returns whether a command line may switch the branch of the folder, by itself or by a script whose words speak of it.
-pub(super) fn may_switch(command: &str) -> bool {
-    const SUBCOMMANDS: [&str; 10] =
-        ["checkout", "switch", "branch", "worktree", "rebase", "bisect", "stash", "flow", "town", "clone"];
-    const WORDS: [&str; 5] = ["checkout", "worktree", "branch", "switch", "gh pr merge"];
-    let calls = commands::git_calls_anywhere(command);
-    calls.iter().any(|call| SUBCOMMANDS.contains(&call.subcommand.as_str())) || text::contains_any(command, &WORDS)
+/// Returns whether a call of a tool may switch the branch of the folder. Only what looks at something, or edits a file, does not.
+pub(super) fn may_switch(tool_use: &ToolUse) -> bool {
+    match tool_use.tool {
+        Tool::Read | Tool::Search | Tool::Edit | Tool::Web | Tool::Ask | Tool::Plan => false,
+        Tool::Todo | Tool::TaskCreate | Tool::TaskUpdate | Tool::TaskList => false,
+        Tool::Shell => !only_looks(&tool_use.what),
+        Tool::Agent | Tool::Other => true,
+    }
+}
+
+/// Returns whether a command line only looks at something. Git looks with many of the words with which it moves, too.
+fn only_looks(command: &str) -> bool {
+    const WORDS: [&str; 7] = ["checkout", "worktree", "branch", "switch", "symbolic-ref", "rebase", "gh pr"];
+    commands::class(command) == Class::Inspect && !commands::may_change(command) && !text::contains_any(command, &WORDS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract::memories::LineRef;
 
     #[test]
     fn a_switch_that_no_command_made() {
@@ -92,10 +119,27 @@ mod tests {
         switched.line_read("/till", ("", "main"), true, 1);
         switched.may_switch(1);
         switched.line_read("/till", ("main", "drawer"), true, 1);
-        assert_eq!(switched.told(), "");
-        switched.line_read("/till", ("drawer", "main"), true, 1);
-        assert_eq!(switched.told(), "from `drawer` to `main`");
-        assert!(may_switch("git switch -c drawer") && may_switch("gh pr merge 7 --squash"));
-        assert!(!may_switch("git commit -m x && npm test"));
+        switched.line_read("/till", ("drawer", "safe"), true, 1);
+        assert_eq!(switched.told(), "", "a script may switch twice");
+        for _ in 0..SETTLED_LINES {
+            switched.line_read("/till", ("safe", "safe"), true, 1);
+        }
+        switched.line_read("/till", ("safe", "main"), true, 1);
+        assert_eq!(switched.told(), "from `safe` to `main`");
+        switched.runs_beside();
+        switched.line_read("/till", ("main", "door"), true, 1);
+        assert_eq!(switched.told(), "from `safe` to `main`");
+    }
+
+    #[test]
+    fn only_what_looks_switches_nothing() {
+        let runs = |command: &str| may_switch(&ToolUse::of_user(command.to_owned(), LineRef::default()));
+        for command in
+            ["git switch -c drawer", "./scripts/release.sh", "git co drawer", "gt create drawer", "npm run release"]
+        {
+            assert!(runs(command), "{command}");
+        }
+        assert!(runs("git symbolic-ref HEAD refs/heads/drawer") && runs("gh pr merge 7 --squash"));
+        assert!(!runs("ls till") && !runs("git status"));
     }
 }

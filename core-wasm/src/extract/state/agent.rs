@@ -77,10 +77,12 @@ impl State {
                     self.recap.worked();
                     self.turn.uses_tool();
                 }
-                // What a sub-agent runs is not seen.
-                let by_others = tool_use.tool == Tool::Agent || tool_use.name.to_lowercase().contains("worktree");
-                if by_others || (tool_use.tool == Tool::Shell && switched::may_switch(&tool_use.what)) {
+                if switched::may_switch(&tool_use) {
                     self.switched.may_switch(self.turns);
+                }
+                // What a sub-agent runs is not seen, nor when it ends.
+                if tool_use.tool == Tool::Agent {
+                    self.switched.runs_beside();
                 }
                 self.pending_uses.push(tool_use);
             }

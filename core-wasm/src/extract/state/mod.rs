@@ -40,7 +40,7 @@ use crate::extract::rewritten::Rewritten;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
 use crate::extract::standing;
-use crate::extract::switched::Switched;
+use crate::extract::switched::{self, Switched};
 use crate::extract::taken_back::TakenBack;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
@@ -331,6 +331,9 @@ impl State {
         // A long name is known by its beginning, which is the same with every line.
         let branch = if *branch == self.branch { self.branch.clone() } else { clean::line(&branch, MAX_BRANCH_CHARS) };
         let is_work = self.turn.used_tools && (line.kind == Kind::Assistant || line.result.is_some());
+        if self.pending_uses.of_turn(self.turns).any(switched::may_switch) {
+            self.switched.may_switch(self.turns);
+        }
         self.switched.line_read(&line.cwd().unwrap_or_default(), (&self.branch, &branch), is_work, self.turns);
         self.branch = branch;
     }

@@ -175,10 +175,13 @@ impl State {
             return;
         }
         self.has_formatted |= commands::may_format(command);
-        if tool_use.is_of_user() && switched::may_switch(command) {
+        if switched::may_switch(tool_use) {
             self.switched.may_switch(self.turns);
         }
         self.background_begun(tool_use, output);
+        if !self.background.is_empty() {
+            self.switched.runs_beside();
+        }
         self.background_read(command, output);
         self.ran.command_ran(command, output, failed);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
