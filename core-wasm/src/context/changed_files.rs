@@ -22,7 +22,7 @@ const MAX_FILES: usize = 10;
 const MAX_FILES_CHARS: usize = 480;
 
 /// Before the files that a commit holds without an edit of the agent.
-const NOT_EDITED: &str = "committed, not edited by the agent";
+const ALSO_COMMITTED: &str = "also committed";
 
 /// Adds the files with the most changes, the largest first, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
@@ -78,10 +78,10 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let committed_too = line::sanitize(attribute(notes, "committed-too").unwrap_or_default());
     let (alone, files) = match (files.is_empty(), committed_too.is_empty()) {
         (true, false) => (committed_too, files),
-        (false, false) => (String::new(), format!("{files}; {NOT_EDITED}: {committed_too}")),
+        (false, false) => (String::new(), format!("{files}; {ALSO_COMMITTED}: {committed_too}")),
         (_, true) => (String::new(), files),
     };
-    page.add(kind, Entry::session_line("Committed, not edited by the agent", &alone, 0.88));
+    page.add(kind, Entry::session_line("Also committed", &alone, 0.88));
     page.add(kind, Entry::result_line(&label, &files, 0.985));
     add_others(page, kind, notes);
 }
