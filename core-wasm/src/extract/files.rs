@@ -88,6 +88,9 @@ impl Changed {
 pub(super) struct Files {
     changed: Vec<Changed>,
     edits: Vec<Edit>,
+    /// Whether there were more changed files than are kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_dropped: bool,
 }
 
 impl Files {
@@ -168,7 +171,13 @@ impl Files {
         self.changed.push(changed);
         if self.changed.len() > MAX_FILES {
             self.changed.remove(0);
+            self.has_dropped = true;
         }
+    }
+
+    /// Returns whether there were more changed files than are kept, so that any other file may be one of them.
+    pub(super) fn has_dropped(&self) -> bool {
+        self.has_dropped
     }
 
     /// Records that a file was deleted. It leaves nothing behind if the session made it and did not commit it.
@@ -427,6 +436,17 @@ mod tests {
                 && !is_description("docs/build.ts")
                 && !is_description("README.md")
         );
+    }
+
+    #[test]
+    fn more_files_than_are_kept_are_known_to_be_more() {
+        let mut files = Files::default();
+        for number in 0..MAX_FILES {
+            files.record_creation(&format!("slip{number}.rs"));
+        }
+        assert!(!files.has_dropped());
+        files.record_creation("till.rs");
+        assert!(files.has_dropped());
     }
 
     #[test]

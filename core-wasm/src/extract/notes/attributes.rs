@@ -95,7 +95,10 @@ fn add_commit_contents(all: &mut Attributes, state: &State) {
     }
     all.add("commit-size", if others > 0 || own_lines.is_some() { size } else { String::new() });
     let is_own = |path: &str| state.files.paths().any(|own| is_same_file(own, path));
-    all.add("committed-too", state.commit_contents.others(others, is_own));
+    // Of a session with more files than are kept, any other file may be its own.
+    if !state.files.has_dropped() {
+        all.add("committed-too", state.commit_contents.others(others, is_own));
+    }
 }
 
 /// Adds the branch, and what is not committed on it.
