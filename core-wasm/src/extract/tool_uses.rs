@@ -188,6 +188,8 @@ pub(super) struct Tracked {
     pub is_draft: Option<bool>,
     /// Whether it is to be closed.
     pub is_closed: bool,
+    /// Whether it is to be open, perhaps again.
+    pub is_opened: bool,
 }
 
 impl Tracked {
@@ -197,7 +199,11 @@ impl Tracked {
             b"title" => self.title = clean::line(&text(), MAX_TITLE_CHARS),
             b"body" | b"description" => self.body = clean::block(&text(), MAX_PLAN_BYTES),
             b"draft" | b"is_draft" | b"isDraft" => self.is_draft = Some(value.is_true()),
-            b"state" | b"state_event" => self.is_closed = text().to_lowercase().starts_with("close"),
+            b"state" | b"state_event" => {
+                let state = text().to_lowercase();
+                self.is_closed = state.starts_with("close");
+                self.is_opened = state.starts_with("open") || state.starts_with("reopen");
+            }
             b"number"
             | b"pullNumber"
             | b"pull_number"
@@ -263,7 +269,8 @@ mod tests {
             read("mcp__hub__create_pull_request", r#"{"title":"Open the till","body":"- [ ] ring","draft":true}"#).unwrap();
         assert_eq!((opened.title.as_str(), opened.is_draft, opened.number), ("Open the till", Some(true), 0));
         let closed = read("mcp__hub__update_pull_request", r#"{"pullNumber":7,"state":"closed"}"#).unwrap();
-        assert!(closed.is_closed && closed.number == 7);
+        assert!(closed.is_closed && !closed.is_opened && closed.number == 7);
+        assert!(read("mcp__hub__update_pull_request", r#"{"pullNumber":7,"state":"open"}"#).unwrap().is_opened);
         assert_eq!(read("mcp__shop__list_prices", r#"{"number":7}"#), None);
     }
 

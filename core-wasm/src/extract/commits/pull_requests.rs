@@ -46,19 +46,46 @@ pub(in crate::extract) fn address(output: &str) -> Option<String> {
     })
 }
 
-/// Returns the numbers of the pull requests that a command line closes without a merge.
-pub(in crate::extract) fn closed_pull_requests(command: &str) -> Vec<u32> {
+/// Returns the numbers of the pull requests that a command line closes without a merge, or opens again, each with whether it is closed.
+pub(in crate::extract) fn closed_pull_requests(command: &str) -> Vec<(u32, bool)> {
+    const CALLS: [(&str, bool); 4] =
+        [("gh pr close ", true), ("glab mr close ", true), ("gh pr reopen ", false), ("glab mr reopen ", false)];
     let closed = |segment: &str| {
-        let rest = ["gh pr close ", "glab mr close "].iter().find_map(|call| segment.strip_prefix(call))?;
-        rest.split_whitespace().find_map(number_named)
+        let (rest, is_closed) =
+            CALLS.iter().find_map(|(call, is_closed)| Some((segment.strip_prefix(call)?, *is_closed)))?;
+        Some((rest.split_whitespace().find_map(number_named)?, is_closed))
     };
     commands::segments(command).into_iter().filter_map(closed).collect()
 }
 
 /// Returns whether a command line merges the pull request of the branch, which it does not name.
 pub(in crate::extract) fn merges_own(command: &str) -> bool {
-    let is_named = |segment: &str| segment.split_whitespace().skip(3).any(|word| number_named(word).is_some());
-    merges(command).any(|segment| !is_named(segment))
+    merges(command).any(|segment| !names_one(segment))
+}
+
+/// Returns whether a call that merges a pull request names it: by its number, its address or its branch.
+fn names_one(call: &str) -> bool {
+    const WITH_VALUE: [&str; 13] = [
+        "-t",
+        "--subject",
+        "-b",
+        "--body",
+        "-F",
+        "--body-file",
+        "-A",
+        "--author-email",
+        "--message",
+        "-R",
+        "--repo",
+        "--match-head-commit",
+        "--sha",
+    ];
+    let mut is_value = false;
+    call.split_whitespace().skip(3).any(|word| {
+        let is_of_option = std::mem::replace(&mut is_value, WITH_VALUE.contains(&word));
+        // Of a value in quotes every word stands alone here, which only leads to saying less.
+        !is_of_option && !word.starts_with(['-', '<', '>', '&']) && !word.contains('>')
+    })
 }
 
 /// Returns the parts of a command line that merge a pull request at once.
@@ -219,7 +246,9 @@ mod tests {
                 && !merges_own("gh pr merge 7")
                 && !merges_own("gh pr merge --auto")
         );
-        assert_eq!(closed_pull_requests("gh pr close 7 && gh pr close '#8'"), [7]);
+        assert!(!merges_own("gh pr merge feature/drawer --squash") && merges_own("gh pr merge -s -t 'Bell' 2>&1"));
+        assert_eq!(closed_pull_requests("gh pr close 7 && gh pr close '#8'"), [(7, true)]);
+        assert_eq!(closed_pull_requests("gh pr close 7 && gh pr reopen 7"), [(7, true), (7, false)]);
         let table = "9\tSum the slips\tslips\tMERGED\t2026-01-02\n8\tPrint\tp\tMERGED\n7\tCount MERGED slips\tc\tOPEN";
         assert_eq!(listed_as_merged("gh pr list --state all", table), [9, 8]);
         let json = r#"[{"number":5,"state":"MERGED"},{"number":4,"state":"OPEN","title":"\"state\":\"MERGED\""},{"state": "MERGED","number": 3}]"#;
@@ -257,7 +286,10 @@ mod tests {
         assert_eq!(lab, "https://lab.example/o/r/-/merge_requests/5");
         assert_eq!(pull_request("cat notes", "https://hub.example/o/r/pull/7"), None);
         let joined = format!("https://till.example/{}/pull/7", "https://x.y/".repeat(50_000));
-        assert_eq!(address(&format!("{} https://hub.example/o/r/pull/8", &joined[..joined.len() - 7])).unwrap(), "https://hub.example/o/r/pull/8");
+        assert_eq!(
+            address(&format!("{} https://hub.example/o/r/pull/8", &joined[..joined.len() - 7])).unwrap(),
+            "https://hub.example/o/r/pull/8"
+        );
     }
 
     #[test]

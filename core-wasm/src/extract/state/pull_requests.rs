@@ -3,6 +3,7 @@
 use super::State;
 use super::committing::MAX_COMMITS;
 use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
 use crate::extract::commits;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::planned;
@@ -48,8 +49,8 @@ impl State {
         let verb = name.rsplit("__").next().unwrap_or_default();
         if verb.contains("issue") {
             self.references.issue_filed(verb, &tracked.title, output, self.turns);
-        } else if verb.starts_with("create") {
-            let Some(url) = commits::address(output) else { return };
+        } else if opens(verb) {
+            let Some(url) = commits::address(&clean::clean(output)) else { return };
             self.record_pull_request(&url, &tracked.title, &tool_use.source, settled);
             let number = commits::pull_request_number(&url);
             self.undone.pull_request_described(&tracked.body, number);
@@ -69,14 +70,16 @@ impl State {
             if let Some(is_draft) = tracked.is_draft {
                 self.draft_is(tracked.number, is_draft);
             }
-            self.pull_requests_closed(&if tracked.is_closed { vec![tracked.number] } else { Vec::new() });
+            if tracked.is_closed || tracked.is_opened {
+                self.pull_request_closed(tracked.number, tracked.is_closed);
+            }
         }
     }
 
-    /// Records that pull requests were closed without a merge.
-    fn pull_requests_closed(&mut self, numbers: &[u32]) {
-        self.closed.retain(|known| !numbers.contains(known));
-        self.closed.extend(numbers);
+    /// Records that a pull request was closed without a merge, or opened again.
+    fn pull_request_closed(&mut self, number: u32, is_closed: bool) {
+        self.closed.retain(|known| *known != number);
+        self.closed.extend(is_closed.then_some(number));
         let extra = self.closed.len().saturating_sub(MAX_COMMITS);
         self.closed.drain(..extra);
     }
@@ -113,11 +116,14 @@ impl State {
         listed.extend(commits::listed_as_merged(command, output));
         // A number in a log may be an issue's, and most of a list are those of others.
         listed.retain(|number| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number)));
-        let own = self.known_pull_request().filter(|_| commits::merges_own(command));
-        for number in commits::merged_pull_requests(command, output).into_iter().chain(listed).chain(own) {
+        let named = commits::merged_pull_requests(command, output);
+        let own = self.known_pull_request().filter(|_| named.is_empty() && commits::merges_own(command));
+        for number in named.into_iter().chain(listed).chain(own) {
             self.pull_request_merged(number);
         }
-        self.pull_requests_closed(&commits::closed_pull_requests(command));
+        for (number, is_closed) in commits::closed_pull_requests(command) {
+            self.pull_request_closed(number, is_closed);
+        }
     }
 
     /// Records that a pull request is merged.
@@ -169,6 +175,12 @@ impl State {
     }
 }
 
+/// Returns whether a server's tool opens a pull request, by its name in lower case. Others create reviews and comments of one.
+fn opens(verb: &str) -> bool {
+    const NAMES: [&str; 5] = ["pull_request", "pullrequest", "pull-request", "merge_request", "mergerequest"];
+    verb.strip_prefix("create").is_some_and(|name| NAMES.contains(&name.trim_start_matches(['_', '-'])))
+}
+
 /// Returns whether a prompt in lower case asks to merge a pull request. To merge another branch into it is something else.
 fn asks_merge(lower: &str) -> bool {
     const SIGNS: [&str; 15] = [
@@ -210,6 +222,12 @@ fn asks_merge(lower: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_review_is_no_pull_request() {
+        assert!(opens("create_pull_request") && opens("createpullrequest") && opens("create_merge_request"));
+        assert!(!opens("create_pending_pull_request_review") && !opens("create_pull_request_comment"));
+    }
 
     #[test]
     fn a_merge_is_asked_for_in_words() {
