@@ -19,5 +19,5 @@ pub(super) use pull_requests::{
     merged_pull_requests, merges_own, pull_request, pull_request_title, renamed_pull_request, squashed_pull_requests,
 };
 pub(crate) use pull_requests::{is_pull_request, pull_request_number};
-pub(super) use size::{Listing, Stat, listings, stat, stat_file, stat_sums};
+pub(super) use size::{Listing, Stat, listings, stat, stat_file, stat_sums, unquoted};
 pub(super) use stash::{Stash, stashes};

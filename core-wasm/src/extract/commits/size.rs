@@ -45,11 +45,34 @@ pub(in crate::extract) fn stat_file(line: &str) -> Option<(String, u32, u32)> {
     let (path, rest) = line.rsplit_once(" | ")?;
     let (count, bar) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
     let (count, path): (u32, &str) = (count.parse().ok()?, path.trim());
-    let is_shortened = path.starts_with("...") || path.contains("=>") || path.contains(' ') || path.is_empty();
+    let has_blank = path.contains(' ') && !path.starts_with('"');
+    let is_shortened =
+        path.trim_start_matches('"').starts_with("...") || path.contains("=>") || has_blank || path.is_empty();
     let marks = |mark: char| u32::try_from(bar.matches(mark).count()).unwrap_or(0);
     let (added, removed) = (marks('+'), marks('-'));
     let exact = if added + removed == count { (added, removed) } else { (0, 0) };
-    (!is_shortened).then(|| (path.to_owned(), exact.0, exact.1))
+    (!is_shortened).then(|| (unquoted(path), exact.0, exact.1))
+}
+
+/// Returns a path as it is. Git puts one with other letters than those of ASCII between quotes: `"men\303\274.md"`. One with control
+/// characters stays as git prints it.
+pub(in crate::extract) fn unquoted(path: &str) -> String {
+    let Some(inside) = path.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return path.to_owned() };
+    let mut bytes = Vec::with_capacity(inside.len());
+    let mut rest = inside.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = |digits: &[u8]| std::str::from_utf8(digits).ok().and_then(|text| u8::from_str_radix(text, 8).ok());
+        let (byte, taken) = match (first, after) {
+            (b'\\', [a, b, c, ..]) if a.is_ascii_digit() => (octal(&[*a, *b, *c]).unwrap_or_default(), 3),
+            (b'\\', [b'"' | b'\\', ..]) => (after[0], 1),
+            (b'\\', _) => (0, 0),
+            _ => (first, 0),
+        };
+        bytes.push(byte);
+        rest = &after[taken..];
+    }
+    let decoded = String::from_utf8(bytes).ok();
+    decoded.filter(|decoded| !decoded.contains(char::is_control)).unwrap_or_else(|| inside.to_owned())
 }
 
 /// What a commit does to a file, if git says it in words.
@@ -65,7 +88,7 @@ pub(in crate::extract) fn listings(output: &str) -> Vec<(String, Listing)> {
     let listing = |line: &str| {
         let moded = |verb: &str| {
             let (mode, path) = line.strip_prefix(verb)?.strip_prefix(" mode ")?.split_once(' ')?;
-            mode.bytes().all(|byte| byte.is_ascii_digit()).then(|| path.to_owned())
+            mode.bytes().all(|byte| byte.is_ascii_digit()).then(|| unquoted(path))
         };
         let created = || moded("create").map(|path| (path, Listing::Created));
         let deleted = || moded("delete").map(|path| (path, Listing::Deleted));
@@ -78,9 +101,9 @@ pub(in crate::extract) fn listings(output: &str) -> Vec<(String, Listing)> {
 /// Returns the new place of a file that was moved: `src/{old => new}/till.ts`, or `old.ts => new.ts`.
 fn new_place(moved: &str) -> Option<String> {
     let (before, after) = moved.split_once(" => ")?;
-    let Some((folder, _)) = before.rsplit_once('{') else { return Some(after.to_owned()) };
+    let Some((folder, _)) = before.rsplit_once('{') else { return Some(unquoted(after)) };
     let (inside, rest) = after.split_once('}')?;
-    Some(format!("{folder}{inside}{rest}").replace("//", "/"))
+    Some(unquoted(&format!("{folder}{inside}{rest}").replace("//", "/")))
 }
 
 #[cfg(test)]
@@ -95,6 +118,18 @@ mod tests {
         assert_eq!(paths, ["run.sh", "a b.ts", "src/x.ts", "b.ts"]);
         assert_eq!((listed[0].1, listed[1].1, listed[2].1), (Listing::Created, Listing::Deleted, Listing::Renamed));
         assert!(listings("delete mode of the till").is_empty());
+    }
+
+    #[test]
+    fn quoted_paths_are_read() {
+        let listed = listings(r#" create mode 100644 "docs/men\303\274 \"a\".md""#);
+        assert_eq!(listed, [("docs/menü \"a\".md".to_owned(), Listing::Created)]);
+        assert_eq!(stat_file(r#""docs/\355\225\234.md" | 2 ++"#), Some(("docs/한.md".to_owned(), 2, 0)));
+        for (path, told) in
+            [("a.md", "a.md"), (r#""a\tb""#, r"a\tb"), (r#""a\377b""#, r"a\377b"), ("\"", "\""), (r#""a\""#, r"a\")]
+        {
+            assert_eq!(unquoted(path), told);
+        }
     }
 
     #[test]

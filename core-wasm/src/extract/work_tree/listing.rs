@@ -153,13 +153,13 @@ fn short_line(line: &str) -> Option<(List, String)> {
     let path = path.trim().rsplit(" -> ").next()?;
     // Git puts a path with a blank between quotes. Something else was printed on the same line.
     let is_path = path.starts_with('"') || !path.contains(' ');
-    let path = path.trim_matches('"');
+    let path = commits::unquoted(path);
     let list = match sign {
         "??" => List::Untracked,
         _ if is_staged => List::Staged,
         _ => List::Modified,
     };
-    (is_sign && is_path && !path.is_empty()).then(|| (list, path.to_owned()))
+    (is_sign && is_path && !path.is_empty()).then_some((list, path))
 }
 
 /// Returns whether the branch is ahead of its upstream, if the line says it.
