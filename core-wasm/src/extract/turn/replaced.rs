@@ -82,8 +82,12 @@ impl Turn {
         if changed.is_large {
             (changed.removed, changed.added) = (Vec::new(), Vec::new());
         }
-        // A turn that changed more files did something else than a small change.
-        self.changed_lines.truncate(MAX_FILES + 1);
+        // A turn that changed more files did something else than a small change, even if some of them are restored later: a change
+        // without a file stands for all that are not kept.
+        if self.changed_lines.len() > MAX_FILES {
+            self.changed_lines.truncate(MAX_FILES);
+            self.changed_lines.push(ChangedLines { is_large: true, ..ChangedLines::default() });
+        }
     }
 
     /// Forgets the changes of files that are gone, or as they were before.
@@ -183,6 +187,15 @@ mod tests {
         let told = |more: &str| told(turn(&[("till.rs", "log(\"rang\");", &format!("{added}\n{more}"))]), "That is right.");
         assert_eq!(told(""), ["+ `let rings = bell.count(slip);`, + `log(\"rang {rings} times\");` (`till.rs`)"]);
         assert!(told("let third = 1;").is_empty(), "it is no small change");
+    }
+
+    #[test]
+    fn of_many_files_nothing_is_told_though_some_are_restored() {
+        let edits: Vec<String> = (0..6).map(|number| format!("slip{number}.sh")).collect();
+        let edits: Vec<(&str, &str, &str)> = edits.iter().map(|file| (file.as_str(), "round -1", "round -2")).collect();
+        let mut turn = turn(&edits);
+        turn.restored(|file| ["slip0.sh", "slip1.sh", "slip2.sh"].contains(&file));
+        assert!(told(turn, "Good catch.").is_empty());
     }
 
     #[test]
