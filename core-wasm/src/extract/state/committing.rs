@@ -66,7 +66,7 @@ impl State {
     }
 
     /// Returns the files that git still has to commit, with the lines that the agent's edits added and removed in each. Empty if that is not
-    /// for the session's first commit, or if a command wrote one of them.
+    /// for the session's first commit, if a command wrote one of them, or if the lines of one are not known.
     fn lines_to_commit(&self, made: &[commits::Commit]) -> Vec<(String, u32, u32)> {
         let is_first = self.own_commits() == 0 && made.len() == 1 && !made[0].amends;
         let is_to_commit = |path: &String| is_first && self.undone.is_to_commit(path);
@@ -74,7 +74,9 @@ impl State {
             return Vec::new();
         }
         let changes = self.files.changes().into_iter().filter(|change| is_to_commit(&change.path));
-        changes.map(|change| (change.path, change.added, change.removed)).collect()
+        let own: Vec<(String, u32, u32)> = changes.map(|change| (change.path, change.added, change.removed)).collect();
+        // An edit of a notebook has no counts.
+        if own.iter().any(|(_, added, removed)| added + removed == 0) { Vec::new() } else { own }
     }
 
     /// Compares the session's only commit with the agent's edits of its files, if it holds no other files. `own` are the files that were to
