@@ -128,7 +128,7 @@ impl WorkTree {
     /// Records files that git listed as changed and was told to add.
     fn list(&mut self, paths: Vec<String>) {
         for path in paths {
-            if !self.listed.contains(&path) {
+            if !self.listed.contains(&path) && self.listed.len() < MAX_FILES {
                 self.listed.push(path);
             }
         }

@@ -23,6 +23,15 @@ fn a_commit_contains_what_was_added() {
 }
 
 #[test]
+fn the_list_of_added_files_does_not_grow_without_end() {
+    let mut work = WorkTree::default();
+    for number in 0..2 * MAX_FILES {
+        work.list(vec![format!("slip{number}.ts")]);
+    }
+    assert_eq!(work.listed_and_added().len(), MAX_FILES);
+}
+
+#[test]
 fn a_commit_of_nothing_that_is_known_contains_everything() {
     for command in ["git commit -m 'x'", "git add -A && git commit -m 'x'", "git add . ; git commit"] {
         let mut work = tree(&["src/cart.ts", "README.md"]);
