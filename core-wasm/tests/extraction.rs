@@ -2624,8 +2624,26 @@ fn what_a_commit_holds_beside_the_edits_is_told() {
     script.bash("git add src/cart.ts menu.ts && git commit -m 'Round totals'", output, false);
     assert_eq!(attribute(&script.outcome(), "commit-size"), "3 files, +9 −1");
     assert_eq!(attribute(&script.outcome(), "committed-too"), "`logo.svg` (new), `menu.ts`");
+    let mut twice = Script { lines: script.lines.clone(), used: script.used };
     script.bash("git reset --hard HEAD~1", "HEAD is now at 0a1b2c3 Older", false);
     assert_eq!(attribute(&script.outcome(), "committed-too"), "");
+    let output = "[main 2a2b3c4] Ring\n 2 files changed, 3 insertions(+)\n create mode 100644 keys.txt\n";
+    twice.bash("git add -A && git commit -m 'Ring'", output, false);
+    twice.bash("git reset --soft HEAD~1 && git reset keys.txt", "Unstaged changes after reset:", false);
+    twice.bash("git commit -m Ring", "[main 3a2b3c4] Ring\n 1 file changed, 1 insertion(+)", false);
+    assert_eq!(attribute(&twice.outcome(), "committed-too"), "", "which commit held the key is not known");
+}
+
+#[test]
+fn the_lines_of_an_edit_without_counts_are_not_compared() {
+    let mut script = Script::default();
+    script.human("Round the totals of the cart to cents.");
+    script.edit("/home/u/proj/src/cart.ts", "return total;", "return Math.round(total);");
+    let notebook = json!({"notebook_path": "/home/u/proj/cart.ipynb", "new_source": "total = 1"});
+    script.tool("NotebookEdit", &notebook, "updated", false, &json!({}));
+    let output = "[main 1a2b3c4] Round totals\n 2 files changed, 40 insertions(+), 3 deletions(-)";
+    script.bash("git commit -am 'Round totals'", output, false);
+    assert_eq!(attribute(&script.outcome(), "commit-size"), "");
 }
 
 #[test]

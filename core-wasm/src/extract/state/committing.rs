@@ -213,6 +213,7 @@ impl State {
             for (at, subject) in commits::reverted(&call, output, &own).into_iter().rev() {
                 self.taken_back.commit_reverted(at, self.turns);
                 self.forget_commit(subject);
+                self.forget_contents();
                 self.dropped_commits.push(subject.clone());
                 // To take a change back is work, too, and why it was done is what to know of it.
                 (self.turn.edited, self.turn.built) = (true, true);
@@ -236,6 +237,7 @@ impl State {
     fn commits_reset(&mut self, reset: Reset, own: &[String]) {
         for subject in &own[reset.left..] {
             self.forget_commit(subject);
+            self.forget_contents();
             self.dropped_commits.push(subject.clone());
         }
         let is_any_left = reset.left > 0;
@@ -259,8 +261,7 @@ impl State {
     fn forget_commit(&mut self, subject: &str) {
         self.commits.retain(|known| known != subject);
         if self.own_commits() == 0 {
-            self.commit_contents.dropped();
-            self.largest_commit = Default::default();
+            self.forget_contents();
         }
         self.kept_commits = self.kept_commits.min(self.own_commits());
         self.memories.forget(|memory| memory.kind == "commit" && memory.title == subject);
@@ -268,6 +269,12 @@ impl State {
         self.hashes.retain(|(of, _)| of != subject);
         self.results.commit_gone(subject, &hash);
         self.turn.retain(|statement| !results::is_of_commit(statement, subject, &hash));
+    }
+
+    /// Forgets what the commits hold: which of it was in one that is gone, nobody knows.
+    fn forget_contents(&mut self) {
+        self.commit_contents.dropped();
+        self.largest_commit = Default::default();
     }
 
     /// Records what a call of git did with stashes.
