@@ -34,6 +34,13 @@ impl Check {
         self.name == other.name && (other.of.is_empty() || self.of == other.of)
     }
 
+    /// Returns whether all that it is about is among what another check is about. If not all of that is named, nobody knows.
+    pub(super) fn is_part_of(&self, other: &Self) -> bool {
+        let is_cut = |of: &str| of.contains(", +") || of.contains('…');
+        let is_known = !self.of.is_empty() && !is_cut(&self.of) && !is_cut(&other.of);
+        is_known && self.of.split(", ").all(|part| other.of.split(", ").any(|it| it == part))
+    }
+
     /// Returns that it failed, and why.
     pub(super) fn failure(&self) -> String {
         format!("{}: fail{}", self.title(), self.reason())
@@ -74,6 +81,14 @@ pub(super) fn purpose(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_check_of_one_part_is_told_by_that_of_several() {
+        let of = |of: &str| Check { of: of.to_owned(), ..Check::default() };
+        assert!(of("till").is_part_of(&of("till, slip")) && of("slip, till").is_part_of(&of("till, slip")));
+        assert!(!of("till, lamp").is_part_of(&of("till, slip")) && !of("lamp").is_part_of(&of("till, slip, +1")));
+        assert!(!of("").is_part_of(&of("till")));
+    }
 
     #[test]
     fn a_compiler_reads_files_of_its_language() {

@@ -219,6 +219,11 @@ impl Evidence {
         self.checks.retain(|check| check.name != "tests");
     }
 
+    /// Records that all tests passed, and so did those that failed when only some were run.
+    pub(super) fn all_tests_passed(&mut self) {
+        self.checks.retain(|check| check.name != SOME_TESTS);
+    }
+
     /// Returns whether tests, or a script that runs all checks, passed since the last change of a file.
     pub(super) fn has_newer_tests(&self) -> bool {
         self.has_newer_pass(runs_all)
@@ -309,6 +314,8 @@ impl Evidence {
         if check.of.is_empty() && check.passed {
             // What passes as a whole passes in part.
             self.checks.retain(|it| it.name != check.name);
+        } else if check.passed {
+            self.checks.retain(|it| !it.failed || it.name != check.name || !it.is_part_of(&check));
         }
         // A formatter passes whatever it finds, unless it is told only to look.
         if check.passed && FORMATTERS.contains(&check.name.as_str()) && rewrites(command, &check.name) {
@@ -343,6 +350,7 @@ impl Evidence {
     /// Records that all tests passed, of which nobody knows how many there are.
     fn passed_without_counts(&mut self) {
         self.tests_ran();
+        self.all_tests_passed();
         self.checks.push(Check { name: "tests".to_owned(), passed: true, ..Check::default() });
     }
 

@@ -572,3 +572,18 @@ fn a_complaint_shows_that_a_piped_command_did_not_pass() {
     assert!(passed("till close 2>&1 | head -5", "closed\nerror: of yesterday"));
     assert!(passed("till close", "error: of yesterday"), "its status says it");
 }
+
+#[test]
+fn errors_that_are_mended_or_suppressed_do_not_count() {
+    for (command, output, reports) in [
+        ("ruff check --fix . | tail -3", "Found 3 errors (3 fixed, 0 remaining).", false),
+        ("ruff check --fix . | tail -3", "Found 3 errors (2 fixed, 1 remaining).", true),
+        ("ruff check . | tail -3", "Found 3 errors.", true),
+        ("npm run lint:fix | tail -3", "3 errors were fixed", false),
+        ("npm run build | tail -3", "2 errors suppressed by baseline", false),
+        ("npm run lint 2>&1 | tail -5; git stash pop", "✖ 4 problems (1 error, 3 warnings)", true),
+        ("npm run lint; git log | head -5", "✖ 4 problems (1 error, 3 warnings)", false),
+    ] {
+        assert_eq!(reports_errors(command, output), reports, "{command}: {output}");
+    }
+}

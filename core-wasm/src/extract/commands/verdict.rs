@@ -5,6 +5,7 @@ use super::class::class;
 use super::class::class_of;
 use super::class::does_one_thing;
 use super::class::main_segment;
+use super::class::mends;
 use super::error::contains_sign;
 use super::error::is_definite_error;
 use super::shell::segments;
@@ -42,8 +43,11 @@ const COMMIT_FAILURE_SIGNS: &[&str] = &[
 
 /// Returns whether the command line pipes what it is about into another command, which hides its exit code.
 fn is_piped(command: &str) -> bool {
-    let main = main_segment(command);
-    let after = command.find(main).map_or("", |at| &command[at + main.len()..]).trim_start();
+    is_piped_behind(command, main_segment(command))
+}
+
+fn is_piped_behind(command: &str, segment: &str) -> bool {
+    let after = command.find(segment).map_or("", |at| &command[at + segment.len()..]).trim_start();
     after.starts_with('|') && !after.starts_with("||")
 }
 
@@ -88,23 +92,29 @@ pub(crate) fn prints_failure(output: &str) -> bool {
 
 /// Returns whether a build or a linter says in its output that it failed, or counts its errors, while a pipe hides its exit code.
 pub(crate) fn reports_errors(command: &str, output: &str) -> bool {
-    if !matches!(class(command), Class::Check | Class::Build) || !is_piped(command) {
+    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
+    if !segments(command).into_iter().filter(is_check).any(|check| is_piped_behind(command, check)) {
         return false;
     }
     let output = text::without_codes(text::tail(output, 8 * 1024));
     output.lines().map(str::trim).any(|line| {
         // Maven's own mark.
         let said = ["[INFO] ", "[ERROR] "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
-        BUILD_FAILURES.iter().any(|opening| said.starts_with(opening)) || line.contains("): error TS") || counts_errors(said)
+        BUILD_FAILURES.iter().any(|opening| said.starts_with(opening))
+            || line.contains("): error TS")
+            || counts_errors(said, mends(command))
     })
 }
 
 /// Returns whether a line is a count of errors that is not zero: "Found 3 errors in 2 files", "✖ 4 problems (1 error, 3 warnings)",
-/// "3 errors, 0 warnings".
-fn counts_errors(line: &str) -> bool {
+/// "3 errors, 0 warnings". Of errors that are mended or that nobody wants to see, only those count that are said to remain, as of a run that
+/// mends what it finds (`mends`).
+fn counts_errors(line: &str, mends: bool) -> bool {
     let opens = line.starts_with("Found ") || line.starts_with('✖') || line.starts_with(|c: char| c.is_ascii_digit());
     let words: Vec<&str> = line.split([' ', ',', '(', ')', '.']).filter(|word| !word.is_empty()).collect();
-    let is_count = |pair: &[&str]| pair[0].parse().is_ok_and(|n: u32| n > 0) && matches!(pair[1], "error" | "errors");
+    let has = |named: &[&str]| words.iter().any(|word| named.contains(word));
+    let named: &[&str] = if mends || has(&["fixed", "suppressed"]) { &["remaining"] } else { &["error", "errors"] };
+    let is_count = |pair: &[&str]| pair[0].parse().is_ok_and(|n: u32| n > 0) && named.contains(&pair[1]);
     opens && words.len() <= 12 && words.windows(2).any(is_count)
 }
 

@@ -36,6 +36,18 @@ fn the_last_verdicts_are_told() {
 }
 
 #[test]
+fn a_run_of_the_whole_takes_back_what_failed_of_a_part() {
+    let mut evidence = Evidence::default();
+    evidence.command_ran("go test ./till/ -run TestNight", "--- FAIL: TestNight", false, true);
+    assert_eq!(items(&evidence), ["some tests (TestNight): fail"]);
+    evidence.all_tests_passed();
+    assert!(items(&evidence).is_empty());
+    evidence.command_ran("cargo check -p till", "error: no drawer", false, true);
+    evidence.command_ran("cargo check -p till -p slip", "", true, false);
+    assert_eq!(items(&evidence), ["cargo check (till, slip): pass"]);
+}
+
+#[test]
 fn it_is_clean_if_something_ran_and_nothing_failed() {
     let mut evidence = Evidence::default();
     evidence.file_changed("", true, true);

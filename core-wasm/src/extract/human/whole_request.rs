@@ -136,8 +136,8 @@ pub(crate) fn ordered_in(request: &str, max: usize) -> Option<String> {
     (!begins).then(|| format!("{before}{}{after}", joined(&parts, &told)))
 }
 
-/// Returns the places of the parts that are told of a prompt of more than `max` characters: its opening, the last part that says what is wanted, and as
-/// many of the others as fit, in their order.
+/// Returns the places of the parts that are told of a prompt of more than `max` characters: its opening, the last part that says what is
+/// wanted, and as many of the others as fit, in their order.
 fn telling(parts: &[Part], max: usize) -> Vec<usize> {
     let mut told = vec![0];
     while told.len() < parts.len() && text::width(&joined(parts, &told)) < MIN_OPENING_CHARS {

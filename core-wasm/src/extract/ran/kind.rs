@@ -12,7 +12,7 @@ pub(super) enum Kind {
     Script,
     /// A client of a database. The same is true of it.
     Database,
-    /// A program that migrates or fills a database.
+    /// A program or a script of the project's that migrates or fills a database, or deploys, by its name.
     Migration,
     /// Infrastructure, a deployment, or a published package.
     Published,
@@ -65,7 +65,7 @@ const PROGRAMS: &[Changer] = &[
     changer("sqlx", Kind::Migration, &["run", "revert", "reset", "drop"]),
     changer("rails", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
     changer("rake", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
-    changer("kubectl", Kind::Published, &["apply", "delete", "create", "patch", "scale", "rollout", "replace", "drain"]),
+    changer("kubectl", Kind::Published, &["apply", "delete", "create", "patch", "scale", "replace", "drain"]),
     changer("terraform", Kind::Published, &["apply", "destroy", "import"]),
     changer("tofu", Kind::Published, &["apply", "destroy", "import"]),
     changer("helm", Kind::Published, &["install", "upgrade", "uninstall", "rollback"]),
@@ -88,13 +88,21 @@ const PROGRAMS: &[Changer] = &[
     changer("docker-compose", Kind::Service, &["up", "down", "restart", "stop", "rm"]),
 ];
 
-/// Names of package scripts that change data.
-const DATA_SCRIPTS: [&str; 7] = ["seed", "reseed", "migrate", "migration", "backfill", "db", "deploy"];
+/// Words of the names of package scripts that change data: alone, beside a word for the data, and those that only look or write files.
+const DATA_VERBS: [&str; 5] = ["seed", "reseed", "migrate", "backfill", "deploy"];
+const DATA_MOVES: [&str; 9] = ["reset", "push", "run", "up", "down", "revert", "rollback", "drop", "apply"];
+const DATA: [&str; 4] = ["db", "database", "migration", "migrations"];
+const LOOKS: [&str; 12] =
+    ["studio", "types", "generate", "gen", "create", "status", "check", "diff", "dry", "plan", "preview", "test"];
+/// Options of package managers whose value is the next word.
+const VALUE_OPTIONS: [&str; 8] = ["--filter", "-F", "--prefix", "--workspace", "-w", "-C", "--dir", "--cwd"];
+/// What only begins a command line, prepares it or looks.
+const PREPARATIONS: [&str; 6] = ["cd", "export", "source", ".", "set", "echo"];
 /// Programs that run a script that is named behind them.
 const INTERPRETERS: [&str; 9] = ["node", "tsx", "ts-node", "python", "bun", "deno", "ruby", "php", "bash"];
 const SCRIPT_ENDS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".php", ".sh"];
 /// Clients of databases.
-const DATABASES: [&str; 7] = ["psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "redis-cli"];
+const DATABASES: [&str; 7] = ["psql", "mysql", "mariadb", "sqlite", "mongosh", "mongo", "redis-cli"];
 
 /// Returns a call without the words that start a shell or another user's session before it.
 pub(super) fn without_shell(segment: &str) -> Cow<'_, str> {
@@ -109,7 +117,10 @@ pub(super) fn without_shell(segment: &str) -> Cow<'_, str> {
 pub(super) fn scripts(command: &str) -> Vec<Cow<'_, str>> {
     let inner = |segment: &str| {
         let words = commands::own_words(segment);
-        matches!(words.first(), Some(&("bash" | "sh" | "zsh" | "ssh"))) && segment.contains(['\'', '"'])
+        let takes_script =
+            || words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
+        let is_shell = matches!(words.first(), Some(&("bash" | "sh" | "zsh"))) && takes_script();
+        (is_shell || words.first() == Some(&"ssh")) && segment.contains(['\'', '"'])
     };
     let all = commands::segments(command);
     if !all.iter().any(|segment| inner(segment)) {
@@ -131,7 +142,8 @@ pub(super) fn kind(call: &str) -> Option<Kind> {
     let words = commands::own_words(line);
     let program = commands::own_program(line);
     let has = |verbs: &[&str]| words.iter().skip(1).any(|word| verbs.contains(word));
-    if words.iter().any(|word| matches!(*word, "--dry-run" | "--help" | "-h" | "--version" | "--check")) {
+    // `which npm publish` only looks.
+    if words.iter().any(|word| is_trial(word)) || commands::class(program) == Class::Inspect {
         return None;
     }
     if DATABASES.contains(&program) {
@@ -143,14 +155,10 @@ pub(super) fn kind(call: &str) -> Option<Kind> {
         return moves.then_some(Kind::Service).or(pushes.then_some(Kind::Published));
     }
     if program == "aws" || program == "gcloud" {
-        let verb = |word: &&&str| {
-            let first = word.split('-').next().unwrap_or_default();
-            matches!(
-                first,
-                "rm" | "sync" | "put" | "delete" | "create" | "update" | "deploy" | "invoke" | "mv" | "terminate"
-            )
-        };
-        return words.iter().skip(1).find(verb).map(|_| Kind::Published);
+        return changes_cloud(program, &words).then_some(Kind::Published);
+    }
+    if program == "kubectl" && has(&["rollout"]) {
+        return has(&["restart", "undo"]).then_some(Kind::Published);
     }
     // `python manage.py migrate` and `php artisan migrate` run what is named behind the interpreter.
     let named: Vec<&str> = words.iter().take(2).copied().collect();
@@ -158,15 +166,56 @@ pub(super) fn kind(call: &str) -> Option<Kind> {
     known.map(|it| it.kind).or_else(|| script(line, program, &words))
 }
 
-/// Returns whether a call runs a script of the project's that is no test and no check.
+/// Returns whether a word is a verb with which a service is moved.
+pub(super) fn is_verb_of_service(word: &str) -> bool {
+    MOVES.contains(&word) || matches!(word, "compose" | "up" | "down" | "rm")
+}
+
+/// Returns whether a command of a line only prepares those behind it.
+pub(super) fn prepares(segment: &str) -> bool {
+    segment.split_whitespace().next().is_none_or(|program| PREPARATIONS.contains(&program))
+}
+
+/// Returns whether a word is an option with which a program changes nothing.
+fn is_trial(word: &str) -> bool {
+    word.starts_with("--dry")
+        || matches!(word, "--help" | "-h" | "--version" | "--check" | "--plan" | "--sql" | "--create-only")
+}
+
+/// Returns whether a call of a cloud's client changes something: its verb stands behind the name of the service, `aws s3 rm`.
+fn changes_cloud(program: &str, words: &[&str]) -> bool {
+    const VERBS: [&str; 10] = ["rm", "sync", "put", "delete", "create", "update", "deploy", "invoke", "mv", "terminate"];
+    let mut rest = words.get(1..).unwrap_or_default();
+    while let Some(option) = rest.first().filter(|word| word.starts_with("--")) {
+        let taken = if option.contains('=') || option.starts_with("--no-") { 1 } else { 2 };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    let plain = rest.iter().take_while(|word| !word.starts_with('-')).skip(1);
+    if program == "aws" {
+        // `delete-stack`
+        return plain.take(1).any(|word| VERBS.contains(&word.split('-').next().unwrap_or_default()));
+    }
+    plain.take(3).any(|word| VERBS.contains(word))
+}
+
+/// Returns whether a package script changes data, by its name: `db:seed`, `migrate`, and not `db:studio`.
+fn changes_data(name: &str) -> bool {
+    let has = |words: &[&str]| name.split([':', '-', '_']).any(|part| words.contains(&part));
+    !has(&LOOKS) && (has(&DATA_VERBS) || (has(&DATA) && has(&DATA_MOVES)))
+}
+
+/// Returns what a call changes that runs a script of the project's which is no test and no check.
 fn script(line: &str, program: &str, words: &[&str]) -> Option<Kind> {
     if matches!(commands::class(line), Class::Test | Class::Check | Class::Build | Class::Install | Class::Inspect) {
         return None;
     }
-    let mut raw = line.split_whitespace();
-    if matches!(raw.next(), Some("npm" | "pnpm" | "yarn" | "bun")) {
-        let name = raw.find(|word| *word != "run" && !word.starts_with('-')).unwrap_or_default();
-        if name.split([':', '-', '_']).any(|part| DATA_SCRIPTS.contains(&part)) {
+    if words.contains(&"-n") {
+        return None;
+    }
+    if matches!(line.split_whitespace().next(), Some("npm" | "pnpm" | "yarn" | "bun")) {
+        let raw: Vec<&str> = line.split_whitespace().collect();
+        let is_name = |pair: &&[&str]| pair[1] != "run" && !pair[1].starts_with('-') && !VALUE_OPTIONS.contains(&pair[0]);
+        if raw.windows(2).find(is_name).is_some_and(|pair| changes_data(pair[1])) {
             return Some(Kind::Migration);
         }
     }

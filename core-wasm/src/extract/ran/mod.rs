@@ -55,38 +55,52 @@ pub(super) struct Ran {
 }
 
 impl Ran {
-    /// Records a command line and what it printed. What only runs beside the agent is recorded with its output.
+    /// Records a command line and what it printed. What only runs beside the agent is recorded when its output is seen.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) {
+        self.output_seen(command, output, failed, false);
+    }
+
+    /// Records what a command line printed, and returns whether that told something. `is_again`: the run is recorded, and only more of what
+    /// it printed is known now.
+    pub(super) fn output_seen(&mut self, command: &str, output: &str, failed: bool, is_again: bool) -> bool {
         if commands::runs_in_background(output) {
-            return;
+            return false;
         }
+        let mut is_told = false;
         let of = |script: &str| -> Vec<(String, Kind)> {
             let calls = commands::segments(script).into_iter().map(kind::without_shell);
             calls.filter_map(|call| Some((call.to_string(), kind(&call)?))).collect()
         };
-        let calls: Vec<(String, Kind)> = kind::scripts(command).iter().flat_map(|script| of(script)).collect();
+        let scripts = kind::scripts(command);
+        let calls: Vec<(String, Kind)> = scripts.iter().flat_map(|script| of(script)).collect();
         let output = text::without_codes(output);
         let has_one = calls.len() == 1;
+        // What fails in a line of several commands may be any of them.
+        let steps = scripts.iter().flat_map(|script| commands::segments(script));
+        let is_alone = has_one && steps.filter(|step| !kind::prepares(step)).count() <= 1;
         for (call, kind) in calls {
             // The lines of an output that several commands wrote belong to any of them.
             let changes = if has_one { said::changes(kind, &output) } else { String::new() };
             if changes.is_empty() && kind.needs_word() {
                 continue;
             }
-            let error = said::error(&output).filter(|_| kind.is_script());
-            let has_failed = (failed && has_one) || error.is_some();
+            let error = said::error(&output).filter(|_| kind.is_script() && is_alone);
+            let has_failed = (failed && is_alone) || error.is_some();
             let cause = || error.map(str::to_owned).or_else(|| commands::error_line(&output)).unwrap_or_default();
             let cause = if has_failed { text::one_line(&cause()) } else { String::new() };
-            // Of what failed among others nobody knows whether it ran, and what is not installed did not.
-            if (failed && !has_one) || cause.contains("command not found") {
+            // If a line of several commands failed, nobody knows whether this one ran. What is not installed did not run.
+            let is_unclear = failed && !is_alone;
+            if is_unclear || text::contains_any(&cause, &["command not found", "Missing script"]) {
                 continue;
             }
             let cause = text::clip(&cause, MAX_CAUSE_CHARS).into_owned();
-            self.add(&call, kind, Said { changes, has_failed, cause });
+            self.add(&call, kind, Said { changes, has_failed, cause }, is_again);
+            is_told = true;
         }
+        is_told
     }
 
-    fn add(&mut self, call: &str, kind: Kind, said: Said) {
+    fn add(&mut self, call: &str, kind: Kind, mut said: Said, is_again: bool) {
         let what = text::clip(&failures::display_command(call), MAX_COMMAND_CHARS).into_owned();
         if kind == Kind::Service {
             // What was done to a service before is over with the next move.
@@ -94,7 +108,14 @@ impl Ran {
         }
         let at = self.runs.iter().position(|run| run.what == what);
         let mut run = at.map(|at| self.runs.remove(at)).unwrap_or_default();
-        run.times += 1;
+        if let Some(before) = run.said.pop_if(|_| is_again) {
+            // The last lines of an output say less than the whole of it.
+            if said.changes.len() < before.changes.len() {
+                said.changes = before.changes;
+            }
+        } else {
+            run.times += 1;
+        }
         if run.said.last() != Some(&said) {
             run.said.push(said);
         }
@@ -121,15 +142,20 @@ impl Ran {
 impl Run {
     fn text(&self, labels: &Labels) -> String {
         let times = if self.times > 1 { format!(" ({}×)", self.times) } else { String::new() };
-        let mut said: Vec<String> = self.said.iter().map(|said| said.text(labels)).filter(|it| !it.is_empty()).collect();
+        let mut said: Vec<String> = self.said.iter().map(|said| said.text(labels)).collect();
         // Of a service only the last time counts, and each run over data takes back what the one before did.
-        let last = said.pop().unwrap_or_default();
+        let mut last = said.pop().unwrap_or_default();
+        said.retain(|it| !it.is_empty());
         if self.is_data {
             said.truncate(1);
         } else if !self.said.iter().all(|said| said.changes.starts_with("https://")) {
             said.clear();
         }
         let is_again = self.is_data && !said.is_empty();
+        // A success without words is the last word, too.
+        if is_again && last.is_empty() {
+            "passed".clone_into(&mut last);
+        }
         said.push(if is_again { format!("{} {last}", labels.last_run) } else { last });
         said.retain(|it| !it.is_empty());
         let arrow = if said.is_empty() { "" } else { " → " };
@@ -137,13 +163,20 @@ impl Run {
     }
 }
 
-/// Returns whether two commands, as they are told, are for the same service: the same program is given the same name.
+/// Returns whether two commands, as they are told, are for the same service: the same program is given the same name, or one of two calls
+/// of docker compose is for all services of the other.
 fn is_same_service(one: &str, other: &str) -> bool {
     let words = |command: &'_ str| commands::own_words(command).into_iter().map(str::to_owned).collect::<Vec<_>>();
     let (one, other) = (words(one), words(other));
-    let is_name = |word: &&String| word.len() > 3 && !word.starts_with('-') && !word.contains('/');
-    // The word behind the program is the verb.
-    one.first() == other.first() && one.iter().skip(2).filter(is_name).any(|word| other.iter().skip(2).any(|it| it == word))
+    let is_file = |word: &&String| word.ends_with(".yml") || word.ends_with(".yaml");
+    let is_name = |word: &&String| {
+        word.len() > 1 && !word.starts_with('-') && !word.contains('/') && !is_file(word) && !kind::is_verb_of_service(word)
+    };
+    let names = |words: &[String]| words.iter().skip(1).filter(is_name).cloned().collect::<Vec<_>>();
+    let files = |words: &[String]| words.iter().filter(is_file).cloned().collect::<Vec<_>>();
+    let (own, others) = (names(&one), names(&other));
+    let is_of_all = one.iter().take(2).any(|word| word.contains("compose")) && (own.is_empty() || others.is_empty());
+    one.first() == other.first() && files(&one) == files(&other) && (is_of_all || own.iter().any(|it| others.contains(it)))
 }
 
 impl Said {
@@ -235,5 +268,80 @@ mod tests {
         ] {
             assert!(items(&[(command, "DELETE 4", false)]).len() <= usize::from(command.starts_with("psql")), "{command}");
         }
+    }
+
+    #[test]
+    fn a_success_without_words_is_the_last_word() {
+        let (deploy, apply) = ("npx prisma migrate deploy", "terraform apply -auto-approve");
+        let told = "`npx prisma migrate deploy` (2×) → failed: Error: the drawer is locked, last time passed";
+        assert_eq!(items(&[(deploy, "Error: the drawer is locked", true), (deploy, "", false)]), [told]);
+        let told = "`terraform apply -auto-approve` (2×)";
+        assert_eq!(items(&[(apply, "Error: no till", true), (apply, "Apply complete!", false)]), [told]);
+    }
+
+    #[test]
+    fn what_failed_among_others_is_blamed_on_nobody() {
+        for command in
+            ["npm test && npm publish", "npx prisma migrate deploy && npm test", "pm2 restart till && curl -f till"]
+        {
+            assert!(items(&[(command, "Tests: 3 failed, 9 passed", true)]).is_empty(), "{command}");
+        }
+        let told = ["`npm publish` → failed: npm ERR! no till"];
+        assert_eq!(items(&[("cd till && npm publish", "npm ERR! no till", true)]), told);
+    }
+
+    #[test]
+    fn another_look_at_an_output_is_no_other_run() {
+        let mut ran = Ran::default();
+        assert!(ran.output_seen("node scripts/fill.js", "Deleted 3 slips", false, false));
+        assert!(ran.output_seen("node scripts/fill.js", "Deleted 3 slips\nCreated 4 slips", false, true));
+        assert!(ran.output_seen("node scripts/fill.js", "Created 4 slips", false, true));
+        let told = ["`node scripts/fill.js` → Deleted 3 slips, Created 4 slips"];
+        assert_eq!(ran.items(labels(Language::English)), told);
+    }
+
+    #[test]
+    fn what_changes_nothing_is_not_told() {
+        for command in [
+            "kubectl rollout status deploy/till",
+            "kubectl apply -f till.yaml --dry-run=client",
+            "python manage.py migrate --plan",
+            "npx prisma migrate dev --create-only",
+            "alembic upgrade head --sql",
+            "npm run db:studio",
+            "npm run check-db",
+            "npm run migration:generate",
+            "pnpm --filter db dev",
+            "aws cloudformation describe-stacks --stack-name deploy-till",
+            "aws logs tail --filter update",
+            "gcloud config set project create-till",
+            "which npm publish",
+            "node scripts/sync.js --dry",
+            "node scripts/sync.js -n",
+        ] {
+            assert!(items(&[(command, "Deleted 12 rows", false)]).is_empty(), "{command}");
+        }
+        assert!(items(&[("npm run deploy", "npm error Missing script: \"deploy\"", true)]).is_empty());
+        assert!(items(&[("node scripts/report.js", "Updated 3 days ago", false)]).is_empty());
+        for command in [
+            "kubectl rollout restart deploy/till",
+            "npm run db:push",
+            "pnpm --filter till db:seed",
+            "aws --region shop s3 rm s3://till/slip",
+            "gcloud run deploy till",
+            "sqlite3 till.db < slips.sql",
+            "bash scripts/seed.sh \"prod\"",
+        ] {
+            assert_eq!(items(&[(command, "Deleted 12 slips\nDELETE 12", false)]).len(), 1, "{command}");
+        }
+    }
+
+    #[test]
+    fn only_the_last_move_of_a_service_counts() {
+        let moved = |one, other| items(&[(one, "", false), (other, "", false)]).len();
+        assert_eq!(moved("docker compose up -d", "docker compose down"), 1);
+        assert_eq!(moved("docker compose up -d api", "docker compose restart api"), 1);
+        assert_eq!(moved("docker compose up -d api", "docker compose up -d web"), 2);
+        assert_eq!(moved("pm2 start till", "pm2 restart lamp"), 2);
     }
 }

@@ -73,7 +73,8 @@ impl Change {
 /// Returns a line of output without its mark, if it says what was changed.
 fn change(kind: Kind, line: &str) -> Option<&str> {
     let line = line.trim().trim_start_matches(|c: char| !c.is_alphanumeric()).trim_end_matches(['.', ':', '!']);
-    if line.chars().count() > MAX_LINE_CHARS {
+    // "Updated 3 days ago" changes nothing.
+    if line.chars().count() > MAX_LINE_CHARS || line.ends_with(" ago") {
         return None;
     }
     if kind == Kind::Database {

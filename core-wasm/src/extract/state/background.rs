@@ -21,6 +21,9 @@ pub(super) struct Running {
     is_over: bool,
     /// Whether files were changed since it began, of which it says nothing.
     is_old: bool,
+    /// Whether what it changed is recorded, so that another look at its output tells of no other run.
+    #[serde(default)]
+    is_recorded: bool,
 }
 
 impl State {
@@ -48,11 +51,15 @@ impl State {
         if std::mem::replace(&mut running.is_over, true) && output.is_empty() {
             return;
         }
-        let (command, is_old) = (running.command.clone(), running.is_old);
+        let running = running.clone();
+        let (command, is_old) = (running.command, running.is_old);
         if !is_old {
             self.checked_apart(&command, &output, has_failed);
         }
-        self.ran.command_ran(&command, &output, has_failed);
+        let is_told = self.ran.output_seen(&command, &output, has_failed, running.is_recorded);
+        if let Some(running) = self.background.iter_mut().find(|it| it.id == id) {
+            running.is_recorded |= is_told;
+        }
         self.git_ran(&command, &output, has_failed);
     }
 
@@ -64,9 +71,13 @@ impl State {
     /// Takes what a command printed that runs beside the agent, as the agent reads the file with its output. Nobody knows whether it is over.
     pub(super) fn background_read(&mut self, reading: &str, output: &str) {
         let is_read = |it: &&Running| !it.id.is_empty() && reading.contains(&format!("/{}.output", it.id));
-        if let Some(command) = self.background.iter().find(is_read).map(|it| it.command.clone()) {
-            self.ran.command_ran(&command, output, false);
+        let Some(at) = self.background.iter().position(|it| is_read(&it)) else { return };
+        let running = &mut self.background[at];
+        // The client said more of what is over: whether it failed.
+        if running.is_over && running.is_recorded {
+            return;
         }
+        running.is_recorded |= self.ran.output_seen(&running.command, output, false, running.is_recorded);
     }
 
     /// Records a change of a file of the project.

@@ -363,6 +363,9 @@ impl State {
             self.tests = Some((counts, partly));
             self.evidence.tests_ran();
         }
+        if !is_of_some && counts.is_clean() && counts.passed > 0 {
+            self.evidence.all_tests_passed();
+        }
     }
 
     /// Records that the request was begun if there are more than that many issues that the session filed.

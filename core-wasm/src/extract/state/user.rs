@@ -42,6 +42,8 @@ impl State {
                     UserText::Command(command) => join(&mut prompt, &command, false),
                     // A request whose first line is a heading becomes a note by mistake. The agent never sees it.
                     UserText::Note(note) if lists_demands(&note) => join(&mut prompt, &note, false),
+                    // What it asks holds for nothing later.
+                    UserText::Note(note) if asks(&note) => {}
                     UserText::Note(note) => self.user_noted(&note, &line_ref(line), settled),
                     // It is what this session is for. Later ones are reports and notices.
                     UserText::Teammate(text) if self.turns == 0 && prompt.is_empty() => {
@@ -148,10 +150,26 @@ fn lists_demands(note: &str) -> bool {
     lines.len() > 1 && lines.iter().any(|line| human::is_demand(line))
 }
 
+/// Returns whether a note ends with a question.
+fn asks(note: &str) -> bool {
+    note.trim_end().ends_with(['?', '？'])
+}
+
 /// Adds a part of a prompt to the parts before it, whose sentence may go on.
 fn join(all: &mut String, text: &str, goes_on: bool) {
     if !all.is_empty() {
         all.push_str(if goes_on { " " } else { "\n\n" });
     }
     all.push_str(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_no_rule() {
+        assert!(asks("why is the drawer locked?\n") && asks("引き出しはどこですか？"));
+        assert!(!asks("the till speaks only in cents"));
+    }
 }
