@@ -611,7 +611,8 @@ fn a_gold_set_is_measured_with_recorded_replies() {
     let Some(it) = Fixture::new(test, &server, WIDE) else { return };
     let policy = sources::build("model-summaries", test).expect("built above");
     let folder = it.home.path().join("set");
-    let first = "There are several ways here. Rows live in the walrus ledger these days. Redis would lose them.";
+    // Of a hope the rules tell nothing.
+    let first = "There are several ways here. Rows should now live in the walrus ledger. Redis would lose them.";
     gold(&folder, &it.project, 1, first, "walrus ledger", "a zeppelin keeps the rows");
     let second = "I looked at both files. Keys come out of the kelp index, sorted by name. Nothing else is new.";
     gold(&folder, &it.project, 2, second, "kelp index", "a zeppelin keeps the keys");

@@ -2,8 +2,7 @@
 
 use super::program::own_words;
 use super::scope::{parts, picks_names};
-use super::shell::segments;
-use super::shell::{without_keywords, words};
+use super::shell::{folder_outside, segments, without_keywords, words};
 use crate::scrubbed::Scrubbed;
 use crate::text;
 
@@ -325,14 +324,6 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
 fn request_verb(command: &str) -> Vec<&str> {
     let verb = super::program::verb_words(main_segment(command));
     if matches!(verb.first(), Some(&("gh" | "glab"))) { verb } else { Vec::new() }
-}
-
-/// Returns the folder outside of the project in which a command line works, or an empty text.
-pub(super) fn folder_outside(command: &str) -> &str {
-    let words = || command.split_whitespace().take_while(|word| !word.starts_with("<<"));
-    let after = |option: &str| words().skip_while(|word| *word != option).nth(1);
-    let folder = after("-C").or_else(|| after("cd")).unwrap_or_default();
-    if folder.starts_with(['/', '~']) || folder.starts_with("..") { folder } else { "" }
 }
 
 /// Returns whether a later command line rewords the failed one.

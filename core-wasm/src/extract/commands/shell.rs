@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::class::folder_outside;
 use crate::text;
 
 /// Programs that run the program named after them.
@@ -302,4 +301,12 @@ pub(crate) fn tokens(line: &str) -> Vec<String> {
         all.push(word);
     }
     all
+}
+
+/// Returns the folder outside of the project in which a command line works, or an empty text.
+pub(super) fn folder_outside(command: &str) -> &str {
+    let words = || command.split_whitespace().take_while(|word| !word.starts_with("<<"));
+    let after = |option: &str| words().skip_while(|word| *word != option).nth(1);
+    let folder = after("-C").or_else(|| after("cd")).unwrap_or_default();
+    if folder.starts_with(['/', '~']) || folder.starts_with("..") { folder } else { "" }
 }
