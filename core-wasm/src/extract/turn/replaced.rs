@@ -126,14 +126,20 @@ impl Turn {
         told.collect()
     }
 
-    /// Returns whether the answer says something of a change: it is long, or has a word of it.
+    /// Returns whether the agent says something of a change: its answer is long, or a word of the change stands there or in what it said
+    /// while it worked.
     fn says_of_change(&self, change: &[String]) -> bool {
         let says_nothing =
             |said: &String| prose::is_filler(said) || prose::is_narration(said) || signs::is_praise(&said.to_lowercase());
         let said = text::sentences(&self.answer);
         let words: text::Features = change.iter().flat_map(|change| text::features(change)).collect();
-        let names = || said.iter().any(|said| !text::features(said).is_disjoint(&words));
-        !said.iter().all(says_nothing) && (self.answer.chars().count() >= MIN_ANSWER_CHARS || names())
+        let names = |said: &str| !text::features(said).is_disjoint(&words);
+        let on_the_way = |it: &Statement| it.voice == Voice::Work && names(&it.text);
+        if self.statements.iter().any(on_the_way) {
+            return true;
+        }
+        !said.iter().all(says_nothing)
+            && (self.answer.chars().count() >= MIN_ANSWER_CHARS || said.iter().any(|said| names(said)))
     }
 }
 
