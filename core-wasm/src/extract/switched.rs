@@ -79,8 +79,16 @@ impl Switched {
 /// Returns whether a call of a tool may switch the branch of the folder. Only what looks at something, or edits a file, does not.
 pub(super) fn may_switch(tool_use: &ToolUse) -> bool {
     match tool_use.tool {
-        Tool::Read | Tool::Search | Tool::Edit | Tool::Web | Tool::Ask | Tool::Plan => false,
-        Tool::Todo | Tool::TaskCreate | Tool::TaskUpdate | Tool::TaskList => false,
+        Tool::Read
+        | Tool::Search
+        | Tool::Edit
+        | Tool::Web
+        | Tool::Ask
+        | Tool::Plan
+        | Tool::Todo
+        | Tool::TaskCreate
+        | Tool::TaskUpdate
+        | Tool::TaskList => false,
         Tool::Shell => !only_looks(&tool_use.what),
         Tool::Agent | Tool::Other => true,
     }

@@ -168,7 +168,7 @@ impl Run {
 fn is_same_service(one: &str, other: &str) -> bool {
     let words = |command: &'_ str| commands::own_words(command).into_iter().map(str::to_owned).collect::<Vec<_>>();
     let (one, other) = (words(one), words(other));
-    let is_file = |word: &&String| word.ends_with(".yml") || word.ends_with(".yaml");
+    let is_file = |word: &&String| word.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "yml" | "yaml"));
     let is_name = |word: &&String| {
         word.len() > 1 && !word.starts_with('-') && !word.contains('/') && !is_file(word) && !kind::is_verb_of_service(word)
     };

@@ -56,9 +56,9 @@ impl State {
         if !is_old {
             self.checked_apart(&command, &output, has_failed);
         }
-        let is_told = self.ran.output_seen(&command, &output, has_failed, running.is_recorded);
+        let was_recorded = self.ran.output_seen(&command, &output, has_failed, running.is_recorded);
         if let Some(running) = self.background.iter_mut().find(|it| it.id == id) {
-            running.is_recorded |= is_told;
+            running.is_recorded |= was_recorded;
         }
         self.git_ran(&command, &output, has_failed);
     }
