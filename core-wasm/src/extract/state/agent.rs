@@ -263,6 +263,7 @@ impl State {
             offers: prose::ends_with_choice(&turn.answer),
             used_tools: turn.used_tools,
             acted: turn.acted,
+            acts: turn.acts.clone(),
             is_unfinished: turn.is_unfinished(),
         }
     }
