@@ -247,7 +247,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone, notes);
     let steps = attribute(notes, "last-steps").unwrap_or_default();
-    page.add(SectionKind::LastSession, Entry::session_line("Last steps", steps, 0.96));
+    page.add(SectionKind::LastSession, Entry::result_line("Last steps", steps, 0.96));
     add_files(page, SectionKind::LastSession, notes);
     let is_open = |error: &&String| !has_cause(error, stored) && !is_cause_of_verdict(error, notes);
     let errors: Vec<String> = notes.errors.iter().filter(is_open).cloned().collect();

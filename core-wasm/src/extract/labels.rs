@@ -90,6 +90,8 @@ pub(crate) struct Labels {
     pub stopped_at: &'static str,
     /// What the agent ran for a request that has no answer. `{}` are the commands.
     pub last_ran: &'static str,
+    /// With what the client stopped instead of an answer. `{}` is its message.
+    pub client_error: &'static str,
     /// Behind a command whose result never came.
     pub no_result: &'static str,
     /// That no file was edited for such a request.
@@ -237,6 +239,7 @@ const ENGLISH: Labels = Labels {
     still_running: "Started, without a result: {}",
     stopped_at: "The session ended when the agent was at: {}",
     last_ran: "Ran {}",
+    client_error: "The client stopped with an error: \"{}\"",
     no_result: "no result",
     nothing_edited: "No file was edited for it",
     refused_plan: "The plan \"{}\" was refused",
@@ -333,6 +336,7 @@ const KOREAN: Labels = Labels {
     still_running: "시작했으나 결과가 없음: {}",
     stopped_at: "세션이 끝날 때 에이전트가 하던 일: {}",
     last_ran: "실행: {}",
+    client_error: "클라이언트가 오류로 멈춤: \"{}\"",
     no_result: "결과 없음",
     nothing_edited: "이를 위해 수정한 파일 없음",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
@@ -436,6 +440,7 @@ const JAPANESE: Labels = Labels {
     still_running: "開始したが結果なし: {}",
     stopped_at: "セッションが終わったときの作業: {}",
     last_ran: "実行: {}",
+    client_error: "クライアントがエラーで停止: 「{}」",
     no_result: "結果なし",
     nothing_edited: "このために編集したファイルなし",
     refused_plan: "計画「{}」は拒否され、未実行",
@@ -539,6 +544,7 @@ const CHINESE: Labels = Labels {
     still_running: "已启动但没有结果: {}",
     stopped_at: "会话结束时正在做: {}",
     last_ran: "执行: {}",
+    client_error: "客户端因错误停止: “{}”",
     no_result: "没有结果",
     nothing_edited: "没有为此编辑文件",
     refused_plan: "计划“{}”被拒绝，未执行",

@@ -1,4 +1,4 @@
-//! How far the agent came with a request that has no answer: what it found on the way, and what it ran.
+//! How a session ended without an answer: what the agent found on the way, what it ran, and with what the client stopped.
 
 use super::line::as_sentence;
 use super::outcome::Outcome;
@@ -13,11 +13,22 @@ const MAX_FOUND: usize = 2;
 const MIN_FOUND_CHARS: usize = 20;
 const MAX_FOUND_CHARS: usize = 220;
 
-/// Returns what the agent found and ran for a request that has no answer, as far as the outcome does not tell it. Empty if the request has an
-/// answer, or if nothing is known beside it.
+/// Returns how the session ended, as far as the outcome does not tell it: what the agent found and ran for a request that has no answer, and
+/// the error with which the client stopped. May be empty.
 pub(super) fn last_steps(state: &State, outcome: &Outcome) -> String {
     let last = state.results.turns().last().filter(|turn| turn.number == state.turns && turn.used_tools);
-    let Some(turn) = last.filter(|_| state.undone.has_unanswered()) else { return String::new() };
+    let mut items = match last.filter(|_| state.undone.has_unanswered()) {
+        Some(turn) => steps(state, turn, outcome),
+        None => Vec::new(),
+    };
+    if !state.client_error.is_empty() {
+        items.push(as_sentence(&state.labels().client_error.replace("{}", &state.client_error)));
+    }
+    items.join(" ")
+}
+
+/// Returns what the agent found and ran in a turn without an answer, one sentence each.
+fn steps(state: &State, turn: &TurnResult, outcome: &Outcome) -> Vec<String> {
     let labels = state.labels();
     let told = |said: &str| outcome.end.contains(said) || outcome.results.iter().any(|it| it.line.contains(said));
     let found = findings(&turn.statements);
@@ -25,14 +36,14 @@ pub(super) fn last_steps(state: &State, outcome: &Outcome) -> String {
     let ran = ran(state, turn);
     // What was edited is told with its findings.
     if turn.edited && ran.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     let mut items = found[found.len().saturating_sub(MAX_FOUND)..].to_vec();
     items.extend((!ran.is_empty()).then(|| as_sentence(&labels.last_ran.replace("{}", &ran.join(", ")))));
     if !items.is_empty() && !turn.edited && turn.acts.are_known() {
         items.push(as_sentence(labels.nothing_edited));
     }
-    items.join(" ")
+    items
 }
 
 /// Returns what the agent found on the way. With its first words it only announces what it is about to do.

@@ -172,6 +172,9 @@ pub(super) struct State {
     pub(super) open_question: String,
     /// What the agent was at when the latest turn ended without an answer. May be empty.
     pub(super) stopped_at: String,
+    /// The error with which the client stopped, if the agent said and did nothing since. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) client_error: String,
     pub(super) undone: Undone,
     /// The document that the agent wrote for the next session. May be empty.
     pub(super) handoff: String,
