@@ -32,19 +32,19 @@ impl Results {
 
     /// Records that the user went on past the lettered options with which the answer of the latest turn ends. They wait for nobody any more.
     pub(in crate::extract) fn options_passed_over(&mut self) {
-        let Some(last) = self.latest().filter(|last| !last.has_work()) else { return };
-        let Some(list) = last.lists().pop() else { return };
+        let Some(turn) = self.latest().filter(|turn| !turn.has_work()) else { return };
+        let Some(list) = turn.lists().pop() else { return };
         // Another list may stand right before the options.
-        let items = |from: usize| last.statements[from..list.end].iter().filter(|it| !it.goes_on);
+        let items = |from: usize| turn.statements[from..list.end].iter().filter(|it| !it.goes_on);
         let letters = |from: usize| items(from).map(|it| lettered(&it.text).map(|(letter, _)| letter));
         let is_series = |from: &usize| letters(*from).zip('a'..).all(|(own, letter)| own == Some(letter));
         let Some(start) = list.clone().find(is_series).filter(|start| items(*start).count() >= 2) else { return };
-        let behind = &last.statements[list.end..];
+        let behind = &turn.statements[list.end..];
         let asks = behind.len() <= 2 && behind.last().is_some_and(|it| statement::is_question(&it.text));
         if asks {
             let is_lead = |it: &Statement| it.voice == Voice::Answer && it.text.ends_with([':', '：']);
-            let first = start.checked_sub(1).filter(|at| is_lead(&last.statements[*at])).unwrap_or(start);
-            last.statements[first..].iter_mut().for_each(|it| it.is_turned_down = true);
+            let first = start.checked_sub(1).filter(|at| is_lead(&turn.statements[*at])).unwrap_or(start);
+            turn.statements[first..].iter_mut().for_each(|it| it.is_turned_down = true);
         }
         self.judged.take();
     }
