@@ -222,7 +222,11 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
     add_recap(page, SectionKind::LastSession, notes);
-    let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
+    let label = match attribute(notes, "end") {
+        Some("proposed") => "Proposed, not done",
+        Some("unchanged") => "Outcome (nothing changed or written yet)",
+        _ => "Outcome",
+    };
     course::add(page, notes, &asked, limits, |page| add_outcome(page, SectionKind::LastSession, label, notes));
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
@@ -242,6 +246,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !is_told(item));
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone, notes);
+    let steps = attribute(notes, "last-steps").unwrap_or_default();
+    page.add(SectionKind::LastSession, Entry::result_line("Last steps", steps, 0.96));
     add_files(page, SectionKind::LastSession, notes);
     let is_open = |error: &&String| !has_cause(error, stored) && !is_cause_of_verdict(error, notes);
     let errors: Vec<String> = notes.errors.iter().filter(is_open).cloned().collect();

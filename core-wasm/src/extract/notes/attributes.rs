@@ -1,6 +1,7 @@
 //! What the notes say of a session beside its texts: language, tests, commits, requests, plan and results, each as a name and a value.
 
-use super::given::Given;
+use super::given::{Given, is_unchanged};
+use super::last_steps::last_steps;
 use super::outcome::{Outcome, ResultLine};
 use super::overtaken::{before_work, disputed};
 use super::pending::{is_left_proposed, is_only_proposed};
@@ -49,6 +50,7 @@ pub(super) fn attributes(state: &State, outcome: &Outcome) -> Vec<(String, Strin
     all.add("title", state.title.as_str());
     add_requests(&mut all, state, outcome);
     add_results(&mut all, state, outcome);
+    all.add("last-steps", last_steps(state, outcome));
     all.add_numbers("removed-files", state.files.removed());
     all.0
 }
@@ -167,6 +169,8 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     let results = &outcome.results;
     if is_only_proposed(state, &outcome.end) {
         all.add("end", "proposed");
+    } else if is_unchanged(state) {
+        all.add("end", "unchanged");
     }
     if results.is_empty() && state.tasks.with_status(Status::Done).next().is_some() {
         // Where the session has an end, that tells what the tasks of its list name.

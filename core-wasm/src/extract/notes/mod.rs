@@ -3,6 +3,7 @@
 mod answered;
 mod attributes;
 mod given;
+mod last_steps;
 mod line;
 mod outcome;
 mod overtaken;

@@ -9,6 +9,7 @@ use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::extract::turn::Acts;
 use crate::text;
 
 /// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
@@ -102,6 +103,9 @@ pub(in crate::extract) struct TurnResult {
     pub used_tools: bool,
     /// Whether the agent may have changed something beside files: a branch, an issue, a service.
     pub acted: bool,
+    /// What it ran that may have changed something.
+    #[serde(skip_serializing_if = "Acts::is_empty")]
+    pub acts: Acts,
     /// Whether the agent was still at work when the turn ended.
     pub is_unfinished: bool,
 }

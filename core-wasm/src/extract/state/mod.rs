@@ -44,7 +44,7 @@ use crate::extract::switched::{self, Switched};
 use crate::extract::taken_back::TakenBack;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
-use crate::extract::turn::Turn;
+use crate::extract::turn::{self, Turn};
 use crate::extract::undone::Undone;
 use crate::extract::vanished::Vanished;
 use crate::extract::{commands, human, options, pointed};
@@ -174,6 +174,9 @@ pub(super) struct State {
     pub(super) open_question: String,
     /// What the agent was at when the latest turn ended without an answer. May be empty.
     pub(super) stopped_at: String,
+    /// The error with which the client stopped, if the agent said and did nothing since. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) client_error: String,
     pub(super) undone: Undone,
     /// The document that the agent wrote for the next session. May be empty.
     pub(super) handoff: String,
@@ -435,6 +438,12 @@ impl State {
             format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))
         }));
         all
+    }
+
+    /// Returns the commands that may have changed something and whose results never came, as they are told.
+    pub(super) fn begun_acts(&self) -> Vec<String> {
+        let shells = self.pending_uses.of_turn(self.turns).filter(|it| it.tool == Tool::Shell);
+        shells.flat_map(|it| turn::acting(&it.what)).collect()
     }
 
     /// Returns the branch of work that is not committed, as it stands behind a commit, unless the files are told with it. May be empty.

@@ -46,8 +46,10 @@ impl State {
             return;
         }
         // What another agent did may stand nowhere else.
-        self.turn.acted |=
-            !is_error && (tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)));
+        if !is_error && (tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name))) {
+            self.turn.acted = true;
+            self.turn.acts.other_acted();
+        }
         match tool_use.tool {
             Tool::Shell => {
                 let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
@@ -173,6 +175,9 @@ impl State {
         self.turn.run(command, &counts.map(commands::TestCounts::verdict).unwrap_or_default());
         if is_of_client(output, is_error) {
             return;
+        }
+        if !failed {
+            self.turn.acts.ran(command);
         }
         self.has_formatted |= commands::may_format(command);
         if switched::may_switch(tool_use) {

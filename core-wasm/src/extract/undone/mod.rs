@@ -369,6 +369,11 @@ impl Undone {
         self.unanswered == title && !self.is_planned()
     }
 
+    /// Returns whether the latest request has no answer.
+    pub(super) fn has_unanswered(&self) -> bool {
+        !self.unanswered.is_empty() && !self.is_planned()
+    }
+
     fn plan_answers(&mut self) {
         if !self.unanswered.is_empty() {
             self.unanswered.clone_into(&mut self.planned);
@@ -445,7 +450,7 @@ impl Undone {
             (true, false) => labels.interrupted_unchanged,
         };
         // A plan that waits, or was refused, was the answer.
-        if !self.unanswered.is_empty() && !self.is_planned() {
+        if self.has_unanswered() {
             let is_first = self.unanswered == request;
             let is_more = self.unanswered_whole.len() > self.unanswered.len();
             let asked = if is_more { &self.unanswered_whole } else { &self.unanswered };
