@@ -262,7 +262,8 @@ fn record(state: &State, steps: &[Step], at: usize) -> String {
     let next = turns.get(step.turn + 1).filter(|next| next.consents && !next.is_taken_back);
     let next = next.filter(|_| steps.get(at + 1).is_none_or(|later| later.turn > step.turn + 1));
     let changed = [Some(turn), next].into_iter().flatten().map(|turn| changed_in(state, turn));
-    let refusal = || state.undone.refusal(state.labels()).filter(|_| at + 1 == steps.len() && step.turn + 1 == turns.len());
+    let refusal =
+        || state.undone.refusal(state.labels()).filter(|_| steps[at..].iter().all(|of| of.turn + 1 == turns.len()));
     let told = changed.into_iter().find(|names| !names.is_empty()).or_else(refusal).unwrap_or_default();
     let is_refused = !told.is_empty() && is_dismissed(turns, step.turn);
     if is_refused { format!("{told} ({})", state.labels().refused_next) } else { told }

@@ -482,13 +482,17 @@ fn is_endless(line: &str) -> bool {
     line.split(['.', '!', '?', ';', ':', '…', '。', '？']).any(|clause| clause.chars().count() > MAX_SENTENCE_CHARS)
 }
 
+/// Returns whether a line is one of a trace: "at print (till.js:12:3)". Somebody who types says where something is to be.
+fn is_frame(line: &str) -> bool {
+    let is_place = |(_, after): (&str, &str)| after.starts_with(|c: char| c.is_ascii_digit());
+    line.strip_prefix("at ")
+        .is_some_and(|rest| rest.contains('(') || !rest.contains(' ') || rest.split_once(':').is_some_and(is_place))
+}
+
 /// Returns whether a line has the signs of code or of an error.
 fn is_odd(sentence: &str) -> bool {
     let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
-    odd * 12 > sentence.chars().count()
-        || sentence.starts_with("at ")
-        || sentence.contains("Error:")
-        || sentence.starts_with("ERROR")
+    odd * 12 > sentence.chars().count() || is_frame(sentence) || sentence.contains("Error:") || sentence.starts_with("ERROR")
 }
 
 /// Strips the mark of file mentions such as `@docs/guide.md`. A package such as `@org/name` keeps it.
@@ -508,9 +512,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_request_was_typed() {
+    fn a_long_request_and_one_that_begins_with_a_place_were_typed() {
         let long = "The till of the night rings twice; mend it. ".repeat(14);
-        assert!(!is_output(&long), "{long}");
+        for typed in [long.as_str(), "at the top of the slip, show the name of the till"] {
+            assert!(!is_output(typed), "{typed}");
+        }
         for printed in ["at print (till.js:12:3)", "at till.js:12", "ERROR no paper", &"till ".repeat(110)] {
             assert!(is_output(printed), "{printed}");
         }
