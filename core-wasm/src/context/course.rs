@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
-use super::course_room::{Room, Share};
+use super::course_room::{MIN_ASKED_CHARS, Room, Share};
 use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
-use crate::extract::states_fact;
+use crate::extract::{Parts, states_fact};
 use crate::text;
 
 /// How much room results get beside each other. The latest work before the end often says more than the end. What was only found or said
@@ -220,7 +220,9 @@ impl<'n> Results<'n> {
         };
         let first = if step.asked.is_none() { self.notes.original_request.chars().count().min(MAX_RESULT_CHARS) } else { 0 };
         let around = LABEL_CHARS + first + step.record.map_or(0, |record| record.chars().count());
-        Share { around, asked, said, weight }
+        let parts = step.asked.as_deref().filter(|_| asked > MIN_ASKED_CHARS).and_then(Parts::in_line);
+        let least_asked = parts.map_or(MIN_ASKED_CHARS, |parts| parts.least().max(MIN_ASKED_CHARS));
+        Share { around, asked, least_asked, said, weight }
     }
 
     fn is_work(&self, gave: Gave) -> bool {

@@ -55,7 +55,7 @@ mod work_tree;
 use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
-pub(crate) use human::{ordered_in, states_fact};
+pub(crate) use human::{Parts, states_fact};
 use memories::LineRef;
 pub(crate) use requests::MAX_REQUESTS;
 use state::State;

@@ -44,6 +44,8 @@ pub(super) use dismissal::{dismissed_idea, dismisses};
 pub(super) use dispute::{denies_success, disputes, doubts, objects, refutes, replaces, without_hesitation};
 pub(super) use interrupted::{completed, says_again};
 pub(super) use objection::objection;
+pub(crate) use parts::Parts;
+pub(super) use parts::shortened;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, title};
 pub(super) use refusal::{proposed_instead, replacement, wishes};
@@ -55,6 +57,5 @@ pub(super) use request::{
 pub(super) use rule::{is_rule, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use undecided::{only_wants_to_see, wonders};
-pub(crate) use whole_request::ordered_in;
 pub(super) use whole_request::{MAX_UNANSWERED_CHARS, MAX_WHOLE_CHARS, whole_request};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};
