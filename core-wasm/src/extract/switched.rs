@@ -44,6 +44,11 @@ impl Switched {
         }
     }
 
+    /// Returns whether the folder stands on another branch at the end than the latest switch left it on, given that branch.
+    pub(super) fn is_left(&self, branch: &str) -> bool {
+        !branch.is_empty() && self.switches.last().is_some_and(|(_, after)| after != branch)
+    }
+
     /// Returns the switches, oldest first. Empty if there are none.
     pub(super) fn told(&self) -> String {
         let mut told: Vec<String> =
@@ -95,6 +100,7 @@ mod tests {
         assert_eq!(switched.told(), "");
         switched.line_read("/till", ("drawer", "main"), true, 1);
         assert_eq!(switched.told(), "from `drawer` to `main`");
+        assert!(switched.is_left("drawer") && !switched.is_left("main") && !switched.is_left(""));
         assert!(may_switch("git switch -c drawer") && may_switch("gh pr merge 7 --squash"));
         assert!(!may_switch("git commit -m x && npm test"));
     }
