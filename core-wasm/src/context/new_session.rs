@@ -381,8 +381,8 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
             return true;
         }
         let name = item.strip_suffix(": pass").map(|name| name.trim_end_matches("check"));
-        // "All tests pass, lint is clean" need not be said again.
-        name.is_some_and(|name| check_reports::reports_check(said, name))
+        // "Lint is clean" need not be said again. That the tests ran is worth a word always.
+        name.is_some_and(|name| name != "tests" && check_reports::reports_check(said, name))
     };
     items.extend(
         attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),

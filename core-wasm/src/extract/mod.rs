@@ -20,6 +20,7 @@ pub(crate) mod files;
 mod human;
 mod judge;
 pub(crate) mod labels;
+mod lost;
 mod memories;
 mod notes;
 mod open_points;

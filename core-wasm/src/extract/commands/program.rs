@@ -27,6 +27,7 @@ const RUNNERS: &[&[&str]] = &[
     &["mise", "x"],
     &["mise", "run"],
     &["rtk", "proxy"],
+    &["rtk", "test"],
     &["direnv", "exec", "."],
     &["dotenv", "run"],
 ];

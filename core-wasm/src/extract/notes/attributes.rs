@@ -52,6 +52,7 @@ pub(super) fn attributes(state: &State, outcome: &Outcome) -> Vec<(String, Strin
     add_results(&mut all, state, outcome);
     all.add("last-steps", last_steps(state, outcome));
     all.add_numbers("removed-files", state.files.removed());
+    add_lost(&mut all, state);
     all.0
 }
 
@@ -99,7 +100,9 @@ fn add_commit_contents(all: &mut Attributes, state: &State) {
     let is_own = |path: &str| state.files.paths().any(|own| is_same_file(own, path));
     // Of a session with more files than are kept, any other file may be its own.
     if !state.files.has_dropped() {
-        all.add("committed-too", state.commit_contents.others(others, is_own));
+        let (open, of_others) = state.commit_contents.others(others, is_own);
+        all.add("committed-too", of_others);
+        all.add("also-committed", open);
     }
 }
 
@@ -109,15 +112,32 @@ fn add_branch(all: &mut Attributes, state: &State) {
         // The client names the branch of the folder, which the user may have changed since.
         let is_of_commit = state.undone.is_committed() && !state.commit_branch.is_empty();
         all.add("branch", if is_of_commit { state.commit_branch.as_str() } else { state.branch.as_str() });
-        let mut commit_state = state.commit_state(&state.files.paths().collect::<Vec<_>>());
+        let is_there = |path: &&str| !state.lost.is_lost(path) && !state.lost.may_be_lost(path, &state.branch);
+        let mut commit_state = state.commit_state(&state.files.paths().filter(is_there).collect::<Vec<_>>());
         if !state.other_commit.0.is_empty() {
             let other = state.labels().other_commit.replace("{}", &state.other_commit.0);
             commit_state = if commit_state.is_empty() { other } else { format!("{commit_state}; {other}") };
         }
         all.add("commit-state", commit_state);
     }
+    all.add("committed-as", state.committed_as.as_str());
     all.add("left-out", state.undone.left_out());
     all.add("switched", state.switched.told());
+    all.add("switched-end", if state.switched.is_left(&state.branch) { state.branch.as_str() } else { "" });
+}
+
+/// Adds the changed files that are in no commit beside the session's: those in hidden folders, those whose changes are lost, as a later look
+/// showed, and those that were changed on the same branch and not looked at since.
+fn add_lost(all: &mut Attributes, state: &State) {
+    let places = |test: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        state.files.paths().enumerate().filter(|(_, path)| test(path)).map(|(place, _)| place).collect()
+    };
+    all.add_numbers("local-files", places(&|path| state.undone.is_local(path)));
+    all.add_numbers("lost-files", places(&|path| state.lost.is_lost(path)));
+    all.add_numbers("unseen-files", places(&|path| state.lost.may_be_lost(path, &state.branch)));
+    if let Some(before) = state.lost.branch_before(&state.branch) {
+        all.add("lost-branches", format!("from `{before}` to `{}`", state.branch));
+    }
 }
 
 /// Adds the hashes of the commits, the tags, and the numbers of pull requests.

@@ -29,6 +29,7 @@ use crate::extract::evidence::Evidence;
 use crate::extract::failures::{self, Failures};
 use crate::extract::files::{Files, is_document, is_named};
 use crate::extract::labels::{Labels, labels};
+use crate::extract::lost::Lost;
 use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
 use crate::extract::questions::Question;
@@ -154,12 +155,16 @@ pub(super) struct State {
     tried_commit: String,
     /// The hash of the commit under another message that holds the work of such a commit, and the turn in which git showed it.
     pub(super) other_commit: (String, u32),
+    /// The hash of a commit that somebody else made of the session's changes. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) committed_as: String,
     /// The latest list of changed files that git printed.
     stat: commits::Stat,
     /// The size of the largest commit: files, lines added and lines removed.
     pub(super) largest_commit: (u32, u32, u32),
     pub(super) commit_contents: CommitContents,
     pub(super) switched: Switched,
+    pub(super) lost: Lost,
     /// Whether a command ran that may have given files another form.
     has_formatted: bool,
     /// The model that wrote the latest message.
