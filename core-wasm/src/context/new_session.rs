@@ -1,5 +1,6 @@
 //! The page of a new session: what the earlier sessions left.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::attributes::{
@@ -222,8 +223,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
     add_recap(page, SectionKind::LastSession, notes);
-    let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
-    course::add(page, notes, &asked, limits, |page| add_outcome(page, SectionKind::LastSession, label, notes));
+    let label = end_label(notes);
+    course::add(page, notes, &asked, limits, |page| add_outcome(page, SectionKind::LastSession, &label, notes));
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
@@ -248,6 +249,15 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
+}
+
+/// Returns what stands before how the session ended: that it only proposed something, or what the user then said against it.
+fn end_label(notes: &SessionNotes) -> Cow<'static, str> {
+    match attribute(notes, "end-disputed").map(line::sanitize) {
+        _ if attribute(notes, "end") == Some("proposed") => "Proposed, not done".into(),
+        Some(words) => format!("Outcome, but the user then said {words}").into(),
+        None => "Outcome".into(),
+    }
 }
 
 /// Adds where the session stood, as the client wrote it down for the user.
@@ -496,6 +506,14 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
 mod tests {
     use super::*;
     use crate::context::overtaken::tests::empty_notes;
+
+    #[test]
+    fn what_speaks_against_the_outcome_stands_beside_it() {
+        let words = ("end-disputed".to_owned(), "\"it is still green\"".to_owned());
+        let notes = SessionNotes { attributes: vec![words], ..empty_notes() };
+        assert_eq!(end_label(&notes), "Outcome, but the user then said \"it is still green\"");
+        assert_eq!(end_label(&empty_notes()), "Outcome");
+    }
 
     #[test]
     fn a_request_that_is_told_above_is_named_by_its_beginning() {

@@ -102,6 +102,9 @@ pub(super) struct State {
     pub(super) edited_on: String,
     pub(super) turn: Turn,
     queue: Vec<String>,
+    /// What the latest prompt says against the success of the work before it, if the agent did nothing after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unheard: Vec<human::Denial>,
     /// Whether the next prompt comes from the queue.
     is_dequeued: bool,
     seen_additions: Vec<u32>,
@@ -430,6 +433,11 @@ impl State {
             format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))
         }));
         all
+    }
+
+    /// Returns what the user said last against the success of the work, where no turn came of it.
+    pub(super) fn unheard(&self) -> impl Iterator<Item = human::Denial> {
+        self.unheard.iter().cloned().chain(self.queue.iter().flat_map(|queued| human::denials(queued)))
     }
 
     /// Returns the branch of work that is not committed, as it stands behind a commit, unless the files are told with it. May be empty.
