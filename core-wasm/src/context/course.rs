@@ -328,7 +328,7 @@ impl<'n> Course<'n> {
 }
 
 /// Returns a label with its first letter in lower case, as it stands in a line.
-fn uncapitalized(label: &str) -> String {
+pub(super) fn uncapitalized(label: &str) -> String {
     let (first, rest) = label.split_at(label.chars().next().map_or(0, char::len_utf8));
     format!("{}{rest}", first.to_lowercase())
 }
