@@ -475,10 +475,17 @@ pub(super) fn is_log_line(line: &str) -> bool {
 pub(super) fn looks_pasted(sentence: &str) -> bool {
     let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
     odd * 12 > sentence.chars().count()
-        || sentence.starts_with("at ")
+        || is_frame(sentence)
         || sentence.contains("Error:")
         || sentence.starts_with("ERROR")
         || sentence.chars().count() > 500
+}
+
+/// Returns whether a line is one of a stack trace: `at ring (till.js:12:3)`, `at till.Bell.ring`. "At the top of the slip" is none.
+fn is_frame(line: &str) -> bool {
+    let Some(place) = line.strip_prefix("at ") else { return false };
+    let first = place.split(' ').next().unwrap_or_default();
+    place.contains('(') || first.trim_end_matches(['.', ',', ':']).contains(['.', ':', '/', '_', '<'])
 }
 
 /// Strips the mark of file mentions such as `@docs/guide.md`. A package such as `@org/name` keeps it.
@@ -496,6 +503,14 @@ pub(super) fn strip_mentions(sentence: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_a_stack_trace_names_a_place() {
+        for line in ["at ring (till.js:12:3)", "at async Bell.ring (file:///till/bell.js:1:2)", "at main.a77.js:2:73"] {
+            assert!(looks_pasted(line), "{line}");
+        }
+        assert!(!looks_pasted("at the top of the slip, find a way to show the name of the shop"));
+    }
 
     #[test]
     fn the_problem_of_each_wish_is_the_users_own() {
