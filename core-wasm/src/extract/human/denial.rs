@@ -196,7 +196,7 @@ fn says_failed(lower: &str) -> bool {
     let none =
         ["none of ", "nothing ", "neither of "].iter().find_map(|words| lower.split_once(words)).map(|(_, rest)| rest);
     none.is_some_and(|rest| rest.split(' ').take(8).any(|word| WORKS.contains(&word.trim_end_matches(['.', ',', '!']))))
-        || DENIALS.iter().any(|denial| denied(&denial))
+        || DENIALS.iter().any(denied)
         || text::contains_any_words(
             lower,
             &["not fixed", "not resolved", "not solved", "not been fixed", "not been resolved"],
