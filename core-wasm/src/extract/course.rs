@@ -262,11 +262,18 @@ fn record(state: &State, steps: &[Step], at: usize) -> String {
     let next = turns.get(step.turn + 1).filter(|next| next.consents && !next.is_taken_back);
     let next = next.filter(|_| steps.get(at + 1).is_none_or(|later| later.turn > step.turn + 1));
     let changed = [Some(turn), next].into_iter().flatten().map(|turn| changed_in(state, turn));
-    let refusal =
-        || state.undone.refusal(state.labels()).filter(|_| steps[at..].iter().all(|of| of.turn + 1 == turns.len()));
+    let refusal = || state.undone.refusal(state.labels()).filter(|_| ends_with(turns, steps, at));
     let told = changed.into_iter().find(|names| !names.is_empty()).or_else(refusal).unwrap_or_default();
     let is_refused = !told.is_empty() && is_dismissed(turns, step.turn);
     if is_refused { format!("{told} ({})", state.labels().refused_next) } else { told }
+}
+
+/// Returns whether the session ended in the turn of a step, and no earlier step of the turn is silent. What the user said against a plan is a
+/// step of the same turn.
+fn ends_with(turns: &[TurnResult], steps: &[Step], at: usize) -> bool {
+    let last = turns.last().map(|turn| turn.number);
+    let is_of_last = |step: &Step| turns.get(step.turn).map(|turn| turn.number) == last;
+    steps[at..].iter().all(is_of_last) && !steps[..at].iter().any(|before| before.is_silent() && is_of_last(before))
 }
 
 /// Returns the names of the files that a turn changed, as far as its changes still stand. May be empty.

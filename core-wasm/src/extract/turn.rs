@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::human;
+use super::human::{self, Denial};
 use super::memories::LineRef;
 use super::prose;
 use super::signs;
@@ -87,6 +87,9 @@ pub(super) struct Turn {
     /// All that the user said, if it is short and nobody else's words are in it. May be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub whole: String,
+    /// What the prompt says against the success of the work before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
     prompt: String,
     /// The agent's latest text. It is the answer once the turn is over.
     pub answer: String,

@@ -7,6 +7,7 @@ mod chosen_name;
 mod consent;
 mod copied;
 mod correction;
+mod denial;
 mod directives;
 mod dismissal;
 mod dispute;
@@ -39,9 +40,10 @@ pub(super) use consent::{
     speaks_of_all, speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
 pub(super) use correction::{corrects, holds_back, outlasts_change};
+pub(super) use denial::{Denial, denials};
 pub(super) use directives::{directives, typed};
 pub(super) use dismissal::{dismissed_idea, dismisses};
-pub(super) use dispute::{denies_success, disputes, doubts, objects, refutes, replaces, without_hesitation};
+pub(super) use dispute::{disputes, doubts, objects, refutes, replaces, without_hesitation};
 pub(super) use interrupted::{completed, says_again};
 pub(super) use objection::objection;
 pub(crate) use parts::Parts;

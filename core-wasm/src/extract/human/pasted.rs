@@ -82,7 +82,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
     own
 }
 
-/// Names of the parts of an issue or a finding, as scanners and trackers write them. Two of them in one prompt make it one.
+/// Names of the parts of an issue or a finding, as scanners and trackers write them. Two different ones in one prompt make it one.
 const ISSUE_PARTS: &[&str] = &[
     "goal:",
     "issue:",
@@ -121,12 +121,14 @@ fn without_foreign<'a, 'b>(lines: &'b [&'a str]) -> &'b [&'a str] {
         .rposition(|line| has_chat_time(line))
         .map_or(0, |at| (at..lines.len()).find(is_blank).unwrap_or(lines.len()));
     let lower = |line: &&str| line.trim().trim_start_matches(['*', '-', '#', ' ']).to_lowercase();
-    let is_part = |line: &&str| {
-        let line = lower(line);
-        ISSUE_PARTS.iter().any(|part| line.starts_with(part))
+    let part = |at: usize| {
+        let line = lower(&lines[at]);
+        ISSUE_PARTS.iter().find(|part| line.starts_with(**part)).map(|part| (at, *part))
     };
-    let parts: Vec<usize> = (0..lines.len()).filter(|at| is_part(&lines[*at])).collect();
-    let issue = parts.first().copied().filter(|_| parts.len() >= 2);
+    let parts: Vec<(usize, &str)> = (0..lines.len()).filter_map(part).collect();
+    // A list of wishes may have the problem of each.
+    let has_others = parts.iter().any(|(_, part)| *part != parts[0].1);
+    let issue = parts.first().map(|(at, _)| *at).filter(|_| has_others);
     let graded = lines.iter().position(|line| GRADES_ALONE.contains(&lower(line).as_str()));
     let title = graded.map(|at| (0..at).rev().find(|before| !is_blank(before)).unwrap_or(at));
     let end = [issue, title].into_iter().flatten().min().unwrap_or(lines.len());
@@ -520,6 +522,22 @@ mod tests {
         for printed in ["at print (till.js:12:3)", "at till.js:12", "ERROR no paper", &"till ".repeat(110)] {
             assert!(is_output(printed), "{printed}");
         }
+    }
+
+    #[test]
+    fn a_line_of_a_stack_trace_names_a_place() {
+        for line in ["at ring (till.js:12:3)", "at async Bell.ring (file:///till/bell.js:1:2)", "at main.a77.js:2:73"] {
+            assert!(looks_pasted(line), "{line}");
+        }
+        assert!(!looks_pasted("at the top of the slip, find a way to show the name of the shop"));
+    }
+
+    #[test]
+    fn the_problem_of_each_wish_is_the_users_own() {
+        let wishes = "1) Ring once\nProblem: it rings twice.\n2) Fold the slip\nProblem: the slip is long.";
+        assert!(own_words(wishes).contains("the slip is long"));
+        let issue = "Ring once\nProblem: it rings twice.\nFix: take out the wire.";
+        assert!(!own_words(issue).contains("rings twice"));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What the notes say of a session beside its texts: language, tests, commits, requests, plan and results, each as a name and a value.
 
+use super::denied::{denied, words_against_end, words_of_denials};
 use super::given::{Given, is_unchanged};
 use super::last_steps::last_steps;
 use super::outcome::{Outcome, ResultLine};
-use super::overtaken::{before_work, disputed};
+use super::overtaken::before_work;
 use super::pending::{is_left_proposed, is_only_proposed};
 use super::{MAX_ENTRIES, about_request};
 use crate::extract::clean;
@@ -202,7 +203,9 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add_numbers("found", of(Given::Finding));
     all.add_numbers("documented", of(Given::Document));
     all.add_numbers("found-before-work", before_work(state, told));
-    all.add_numbers("disputed", disputed(state, told));
+    all.add_numbers("disputed", denied(state, told));
+    all.add("disputed-in", words_of_denials(state, told).join("\n"));
+    all.add("end-disputed", outcome.end_of.map(|at| words_against_end(state, at)).unwrap_or_default());
     all.add_numbers("refused", told.iter().enumerate().filter(|(_, it)| it.is_refused).map(|(place, _)| place));
     if outcome.since > 0 {
         all.add_numbers("since", [outcome.since]);

@@ -2,6 +2,7 @@
 
 mod answered;
 mod attributes;
+mod denied;
 mod given;
 mod last_steps;
 mod line;

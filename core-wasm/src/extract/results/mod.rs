@@ -40,8 +40,7 @@ use crate::bindings::throughline::policy::types::Draft;
 use line::Said;
 use reprinted::Reprint;
 pub(super) use superseded::names_real_cause;
-use turn_result::share;
-pub(super) use turn_result::{TurnResult, is_dismissed};
+pub(super) use turn_result::{TurnResult, is_dismissed, share};
 
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 48;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::human;
+use crate::extract::human::{self, Denial};
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
@@ -49,6 +49,9 @@ pub(in crate::extract) struct TurnResult {
     /// All that the user said for it. May be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub whole: String,
+    /// What the prompt says against the success of the work before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
     /// What the user added while the agent worked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
@@ -463,7 +466,7 @@ pub(super) fn share_of<'a, T: 'a>(own: impl IntoIterator<Item = &'a T>, is_there
 
 /// Returns which share of all a part is.
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
-pub(super) fn share(part: usize, all: usize) -> f32 {
+pub(in crate::extract) fn share(part: usize, all: usize) -> f32 {
     if all == 0 { 0.0 } else { part as f32 / all as f32 }
 }
 

@@ -256,6 +256,7 @@ impl State {
             number: self.turns,
             asked: turn.title.clone(),
             whole: turn.whole.clone(),
+            denials: turn.denials.clone(),
             added: turn.added.clone(),
             statements: turn.all_statements(),
             checked: prose::checked(&turn.answer).unwrap_or_default(),
@@ -300,6 +301,7 @@ impl State {
 
     /// Closes the turn: what its answer says now holds.
     pub(super) fn close_turn(&mut self, settled: &mut Vec<Draft>) {
+        self.unheard.clear();
         let turn = &self.turn;
         if !turn.answer.is_empty() {
             self.language_counts[text::language(&turn.answer) as usize] += 2;
@@ -381,6 +383,8 @@ impl State {
             // What was done without a word is told by the request.
             let result = self.turn_result();
             self.results.push(result);
+        } else if turn.prompt_chars > 0 {
+            self.unheard.clone_from(&turn.denials);
         }
         if let Some(memory) = self.failures.pasted_memory(&self.turn.answered.clone(), self.labels()) {
             self.memories.add(memory, settled);

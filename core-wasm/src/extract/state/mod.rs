@@ -105,6 +105,9 @@ pub(super) struct State {
     pub(super) edited_on: String,
     pub(super) turn: Turn,
     queue: Vec<String>,
+    /// What the latest prompt says against the success of the work before it, if the agent did nothing after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unheard: Vec<human::Denial>,
     /// Whether the next prompt comes from the queue.
     is_dequeued: bool,
     seen_additions: Vec<u32>,
@@ -449,6 +452,11 @@ impl State {
     pub(super) fn begun_acts(&self) -> Vec<String> {
         let shells = self.pending_uses.of_turn(self.turns).filter(|it| it.tool == Tool::Shell);
         shells.flat_map(|it| turn::acting(&it.what)).collect()
+    }
+
+    /// Returns what the user said last against the success of the work, where no turn came of it.
+    pub(super) fn unheard(&self) -> impl Iterator<Item = human::Denial> {
+        self.unheard.iter().cloned().chain(self.queue.iter().flat_map(|queued| human::denials(queued)))
     }
 
     /// Returns the branch of work that is not committed, as it stands behind a commit, unless the files are told with it. May be empty.
