@@ -37,16 +37,11 @@ pub(super) fn row(cells: &[String], header: &[String]) -> String {
         };
         return format!("{first} — {}", others.join("; "));
     }
-    let labelled = cells.iter().zip(header).skip(1).filter(|(cell, _)| !cell.is_empty() && !is_only_mark(cell));
+    let labelled = cells.iter().zip(header).skip(1).filter(|(cell, _)| !cell.is_empty());
     let labelled: Vec<String> = labelled
         .map(|(cell, label)| if says_nothing(label, cell) { cell.clone() } else { format!("{label}: {cell}") })
         .collect();
-    if labelled.is_empty() { cells[0].clone() } else { format!("{} — {}", cells[0], labelled.join("; ")) }
-}
-
-/// Returns whether a cell only has a mark that says that something is done, which is left out of what is told.
-fn is_only_mark(cell: &str) -> bool {
-    cell.chars().all(|c| matches!(c, '✅' | '✓' | '✔' | '☑' | '\u{fe0f}'))
+    format!("{} — {}", cells[0], labelled.join("; "))
 }
 
 /// Returns whether the header of a column says nothing of a cell with several words: "Description".
@@ -68,14 +63,6 @@ mod tests {
         let header = "| Till | Place | Description |";
         assert_eq!(told(header, "| One | hall | It rings twice |"), "One — Place: hall; It rings twice");
         assert_eq!(told(header, "| One | hall | red |"), "One — Place: hall; Description: red");
-    }
-
-    #[test]
-    fn a_cell_with_only_a_mark_is_left_out() {
-        let header = "| Till | Status | Notes |";
-        assert_eq!(told(header, "| One | ✅ | rings twice |"), "One — Notes: rings twice");
-        assert_eq!(told(header, "| One | ✔️ | |"), "One");
-        assert_eq!(told(header, "| One | ✅ open | |"), "One — Status: ✅ open");
     }
 
     #[test]
