@@ -930,6 +930,50 @@ fn a_question_about_a_plan_does_not_refuse_it() {
 }
 
 #[test]
+fn a_plan_that_was_put_aside_stands_with_its_own_request() {
+    let plan =
+        json!({"plan": "# Plan: Move the guide\n\n## Fix\n\nThe links lead to `docs/guide.md` and to no copy of it."});
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    let mut script = Script::default();
+    script
+        .human("Print the sums of the day on the slip.")
+        .edit("/home/u/proj/slip.go", "one", "two")
+        .agent("`slip.go` prints the sums of the day below the total, because the shop counts the drawer by them.")
+        .human("Since then the guide is not found from the menu. Look into it and mend it.")
+        .agent("I look at the links first.")
+        .tool(
+            "ExitPlanMode",
+            &plan,
+            &format!("{refused} the user said:\nWhy was it found before the sums?"),
+            true,
+            &Value::Null,
+        )
+        .agent("The links were as they are now.")
+        .tool("ExitPlanMode", &plan, refused, true, &Value::Null)
+        .human("[Request interrupted by user for tool use]");
+    let outcome = script.outcome();
+    let course = attribute(&outcome, "course");
+    let told = course.lines().find(|line| line.contains("not carried out")).unwrap_or_default();
+    assert!(told.contains("guide is not found") && told.contains("and to no copy"), "{course}");
+    assert!(!outcome.notes.outcome.contains("not carried out"), "{}", outcome.notes.outcome);
+}
+
+#[test]
+fn the_last_prompt_may_deny_what_was_done() {
+    let after = |prompt: &str| {
+        let mut script = Script::default();
+        script
+            .human("Print the sums of the day on the slip.")
+            .edit("/home/u/proj/slip.go", "one", "two")
+            .agent("`slip.go` prints the sums of the day below the total, because the shop counts the drawer by them.")
+            .human(prompt);
+        attribute(&script.outcome(), "end-disputed").to_owned()
+    };
+    assert_eq!(after("None of this worked, is it live?"), "\"None of this worked, is it live?\"");
+    assert_eq!(after("Now fold the slip."), "");
+}
+
+#[test]
 fn a_plan_that_was_put_aside_without_a_word_is_not_refused() {
     let plan = "# Plan: Move the guide\n\n## Approach\nMove the guide to `docs/guide.md` rather than copying it there, so that no copy grows old.\n\n## Risks\n\
                 - `docs/menu.yml` is empty and must be written first";

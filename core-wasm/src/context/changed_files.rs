@@ -21,33 +21,24 @@ const MAX_FILES: usize = 10;
 /// The maximum length of the line of changed files, in characters.
 const MAX_FILES_CHARS: usize = 480;
 
-/// Before the files that a commit holds without an edit of the agent.
-const ALSO_COMMITTED: &str = "also committed";
+/// The files that a commit holds without an edit of the agent, those first that a command may have written: the name of the attribute, what
+/// stands before them behind other files, and what does alone.
+const COMMITTED_TOO: [(&str, &str, &str); 2] = [
+    ("also-committed", "also committed", "Committed, by no edit of the agent"),
+    ("committed-too", "committed, not edited by the agent", "Committed, not edited by the agent"),
+];
 
 /// Adds the files with the most changes, the largest first, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
-    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
-    let state = attribute(notes, "commit-state").map(|state| match attribute(notes, "branch") {
-        Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{state}, on `{branch}`"),
-        _ => state.to_owned(),
-    });
-    let pull_request = attribute(notes, "pull-request").map(|number| {
-        let draft = labels::of(attribute(notes, "language").unwrap_or_default()).draft;
-        match (saw_merged(notes, number), is_draft(notes, number)) {
-            (true, _) => format!("PR #{number} (merged)"),
-            _ if was_closed(notes, number) => format!("PR #{number} (closed)"),
-            (false, true) => format!("PR #{number} ({draft})"),
-            (false, false) => format!("PR #{number}"),
-        }
-    });
-    let state: Vec<String> = state.into_iter().chain(size).chain(pull_request).collect();
-    let state_alone = state.join("; ");
-    let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
+    let state_alone = state(notes);
+    let label = if state_alone.is_empty() { "Files".to_owned() } else { format!("Files ({state_alone})") };
     let removed: Vec<usize> = places(notes, "removed-files").collect();
+    let absent: Vec<usize> =
+        ["lost-files", "unseen-files", "local-files"].into_iter().flat_map(|name| places(notes, name)).collect();
     let own: Vec<String> = notes.changes.iter().map(|change| page.path(&change.path)).collect();
     let mut changes: Vec<FileChange> = Vec::new();
-    for (at, change) in notes.changes.iter().enumerate() {
+    for (at, change) in notes.changes.iter().enumerate().filter(|(at, _)| !absent.contains(at)) {
         let is_outside = clean::is_outside(&own[at]);
         let is_removed = removed.contains(&at);
         let checkout = if is_outside { other_checkout(&change.path, &own) } else { None };
@@ -75,15 +66,67 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let files = joined(&items, &changes, more);
     let (label, files) =
         if items.is_empty() && !notes.changes.is_empty() { ("Files".to_owned(), state_alone) } else { (label, files) };
-    let committed_too = line::sanitize(attribute(notes, "committed-too").unwrap_or_default());
-    let (alone, files) = match (files.is_empty(), committed_too.is_empty()) {
-        (true, false) => (committed_too, files),
-        (false, false) => (String::new(), format!("{files}; {ALSO_COMMITTED}: {committed_too}")),
-        (_, true) => (String::new(), files),
-    };
-    page.add(kind, Entry::session_line("Also committed", &alone, 0.88));
+    let files = with_committed_too(page, kind, notes, files);
     page.add(kind, Entry::result_line(&label, &files, 0.985));
+    add_lost(page, kind, notes);
     add_others(page, kind, notes);
+}
+
+/// Returns the state of the changes: whether and by whom they were committed, the size of the commit, and the pull request.
+fn state(notes: &SessionNotes) -> String {
+    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
+    let by_others =
+        attribute(notes, "committed-as").map(|hash| format!("committed as {hash}, by no command of the session"));
+    let committed: Vec<String> = by_others.into_iter().chain(attribute(notes, "commit-state").map(str::to_owned)).collect();
+    let committed = (!committed.is_empty()).then(|| match attribute(notes, "branch") {
+        Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{}, on `{branch}`", committed.join("; ")),
+        _ => committed.join("; "),
+    });
+    let pull_request = attribute(notes, "pull-request").map(|number| {
+        let draft = labels::of(attribute(notes, "language").unwrap_or_default()).draft;
+        match (saw_merged(notes, number), is_draft(notes, number)) {
+            (true, _) => format!("PR #{number} (merged)"),
+            _ if was_closed(notes, number) => format!("PR #{number} (closed)"),
+            (false, true) => format!("PR #{number} ({draft})"),
+            (false, false) => format!("PR #{number}"),
+        }
+    });
+    committed.into_iter().chain(size).chain(pull_request).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the files as they are told, with those behind them that a commit holds without an edit of the agent. Where there are no `files`,
+/// adds these as lines of their own.
+fn with_committed_too(page: &mut Page, kind: SectionKind, notes: &SessionNotes, files: String) -> String {
+    let mut parts = vec![files];
+    for (name, told, alone) in COMMITTED_TOO {
+        let too = line::sanitize(attribute(notes, name).unwrap_or_default());
+        if parts[0].is_empty() {
+            page.add(kind, Entry::session_line(alone, &too, 0.88));
+        } else if !too.is_empty() {
+            parts.push(format!("{told}: {too}"));
+        }
+    }
+    parts.join("; ")
+}
+
+/// Adds the files whose changes were gone when somebody looked at them again, and those of which nobody knows.
+fn add_lost(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
+    let named = |name: &str| -> String {
+        let files = places(notes, name).filter_map(|at| notes.changes.get(at)).take(MAX_FILES);
+        files.map(|change| line::sanitize(&page.path(&change.path))).collect::<Vec<_>>().join(", ")
+    };
+    let (lost, unseen) = (named("lost-files"), named("unseen-files"));
+    if lost.is_empty() {
+        return;
+    }
+    let mut told = format!("{lost}: read again later, they held nothing of what the session had written into them");
+    if let Some(branches) = attribute(notes, "lost-branches") {
+        told = format!("{told}; the branch had changed {}", line::sanitize(branches));
+    }
+    if !unseen.is_empty() {
+        told = format!("{told}; changed before that, too, and not read again as a whole: {unseen}");
+    }
+    page.add(kind, Entry::result_line("Not in the files any more at the end", &told, 0.99));
 }
 
 /// Adds the changed files that are not the session's, and the branch that somebody else switched.
@@ -91,7 +134,12 @@ fn add_others(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not edited by the agent", &left_out, 0.88));
     if let Some(switched) = attribute(notes, "switched") {
-        let told = format!("{}, while the agent worked and by no git command of its own", line::sanitize(switched));
+        let end = attribute(notes, "switched-end").map(|branch| format!("; at the end it was `{}`", line::sanitize(branch)));
+        let told = format!(
+            "{}, while the agent worked and by no git command of its own{}",
+            line::sanitize(switched),
+            end.unwrap_or_default()
+        );
         page.add(kind, Entry::session_line("Branch switched by somebody else", &told, 0.95));
     }
 }

@@ -4,9 +4,27 @@ use std::borrow::Cow;
 
 use crate::text;
 
-/// How a sentence says that a check passed, in lower case.
-const PASSES: [&str; 12] =
-    ["clean", "pass", "no issues", "0 issues", "0 errors", "no errors", "succeed", "green", "통과", "通過", "パス", "通过"];
+/// The words with which a sentence says that a check passed, in lower case.
+const PASSES: [&str; 18] = [
+    "clean",
+    "cleanly",
+    "pass",
+    "passes",
+    "passed",
+    "passing",
+    "no issues",
+    "0 issues",
+    "0 errors",
+    "no errors",
+    "succeed",
+    "succeeds",
+    "succeeded",
+    "green",
+    "통과",
+    "通過",
+    "パス",
+    "通过",
+];
 
 /// The checks by the beginning of the words that name them in English.
 const CHECKS: [(&str, &[&str]); 4] = [
@@ -71,7 +89,7 @@ const OTHER_WORDS: &[&str] = &[
 /// Returns whether a sentence of the text reports that the check of that name passed.
 pub(super) fn reports_check(said: &str, name: &str) -> bool {
     let lower = said.to_lowercase();
-    text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any(it, &PASSES))
+    text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any_words(it, &PASSES))
 }
 
 /// Returns whether a sentence of the text says that a failure has nothing to do with the session's changes.
@@ -90,7 +108,7 @@ pub(super) fn says_older(said: &str) -> bool {
 pub(super) fn tells_count(said: &str, passed: &str) -> bool {
     let has_count = |part: &str| part.split(|c: char| !c.is_ascii_digit()).any(|number| number == passed);
     let lower = said.to_lowercase();
-    lower.split([';', '.', '。']).any(|part| has_count(part) && text::contains_any(part, &PASSES))
+    lower.split([';', '.', '。']).any(|part| has_count(part) && text::contains_any_words(part, &PASSES))
 }
 
 /// Returns the text without the sentences that only report checks of which tools said how they ended. `evidence` is what they said, one
@@ -135,7 +153,7 @@ fn is_known_report(sentence: &str, known: &[&str]) -> bool {
             Some(_) | None => return false,
         }
     }
-    names_check && text::contains_any(&lower, &PASSES) && !lower.contains('`')
+    names_check && text::contains_any_words(&lower, &PASSES) && !lower.contains('`')
 }
 
 #[cfg(test)]
@@ -181,6 +199,8 @@ mod tests {
     fn what_a_text_reports_of_a_check() {
         assert!(reports_check("Done. All tests pass, lint is clean.", "lint"));
         assert!(!reports_check("The linter was set up.", "lint"));
+        assert!(!reports_check("Cleaned up the build of the till.", "build"));
+        assert!(reports_check("The till rounds up, and the build still passes.", "build"));
         assert!(tells_count("All 12 tests pass.", "12"));
         assert!(!tells_count("The till has 12 keys. All tests pass.", "12"));
     }

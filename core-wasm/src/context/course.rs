@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
-use super::course_room::{Room, Share};
+use super::course_room::{MIN_ASKED_CHARS, Room, Share};
 use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
-use crate::extract::states_fact;
+use crate::extract::{Parts, states_fact};
 use crate::text;
 
 /// How much room results get beside each other. The latest work before the end often says more than the end. What was only found or said
@@ -220,7 +220,9 @@ impl<'n> Results<'n> {
         };
         let first = if step.asked.is_none() { self.notes.original_request.chars().count().min(MAX_RESULT_CHARS) } else { 0 };
         let around = LABEL_CHARS + first + step.record.map_or(0, |record| record.chars().count());
-        Share { around, asked, said, weight }
+        let parts = step.asked.as_deref().filter(|_| asked > MIN_ASKED_CHARS).and_then(Parts::in_line);
+        let least_asked = parts.map_or(MIN_ASKED_CHARS, |parts| parts.least().max(MIN_ASKED_CHARS));
+        Share { around, asked, least_asked, said, weight }
     }
 
     fn is_work(&self, gave: Gave) -> bool {
@@ -289,30 +291,30 @@ impl<'n> Course<'n> {
         let asked = step.asked();
         if asked.as_deref() == Some("") {
             let said = if is_quoted_before(&self.steps[..at], said) { without_quote(said) } else { said };
-            let label = special.unwrap_or_else(|| self.plain_label(at, number));
-            return Some(Entry::end_line(label, said, self.importance(at)).shortened(max));
+            let label = special.unwrap_or_else(|| self.plain_label(at, number).into());
+            return Some(Entry::end_line(&label, said, self.importance(at)).shortened(max));
         }
         let begin = match &asked {
             None => format!("{}{}", request.text(), step.then()),
             Some(asked) => format!("Asked: {asked}"),
         };
         let brief = if asked.is_some() { line::brief_request(&begin, self.room.for_asked(at)) } else { begin.clone() };
-        let label = special.map(|label| label.trim_start_matches("Then ").to_lowercase());
+        let label = special.map(|label| uncapitalized(label.trim_start_matches("Then ")));
         let entry = Entry::end_line("Asked", without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
         Some(entry.behind((&begin, &brief), label.as_deref(), max))
     }
 
     /// Returns what a result is, if it is not simply that of the request before it.
-    fn special_label(&self, at: usize, number: usize) -> Option<&'static str> {
+    fn special_label(&self, at: usize, number: usize) -> Option<Cow<'static, str>> {
         let Results { notes, found, documented, before_work, disputed, refused } = &self.results;
         let is_last = self.is_over(at) && at + 1 == self.steps.len();
         match () {
-            () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done"),
-            () if refused.contains(&number) => Some("Refused next"),
-            () if documented.contains(&number) => Some("Documented"),
-            () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work"),
-            () if disputed.contains(&number) => Some("Disputed next"),
+            () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done".into()),
+            () if refused.contains(&number) => Some("Refused next".into()),
+            () if documented.contains(&number) => Some("Documented".into()),
+            () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work".into()),
+            () if disputed.contains(&number) => Some(disputed_label(notes, number)),
             () => None,
         }
     }
@@ -325,6 +327,19 @@ impl<'n> Course<'n> {
             () => "Found",
         }
     }
+}
+
+/// Returns a label with its first letter in lower case, as it stands in a line.
+pub(super) fn uncapitalized(label: &str) -> String {
+    let (first, rest) = label.split_at(label.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}", first.to_lowercase())
+}
+
+/// Returns that a result is disputed, with the user's words if the next request does not begin with them.
+fn disputed_label(notes: &SessionNotes, number: usize) -> Cow<'static, str> {
+    let mut all = attribute(notes, "disputed-in").into_iter().flat_map(str::lines).filter_map(|line| line.split_once(' '));
+    let words = all.find_map(|(of, words)| (of.parse() == Ok(number)).then(|| line::sanitize(words)));
+    words.map_or("Disputed next".into(), |words| format!("Disputed next ({words})").into())
 }
 
 /// Returns whether a result quotes the request before it that an earlier step tells.
@@ -341,6 +356,15 @@ fn without_quote(said: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::overtaken::tests::empty_notes;
+
+    #[test]
+    fn words_against_a_result_stand_in_its_label() {
+        let disputed = ("disputed-in".to_owned(), "1 \"it Still rings\"".to_owned());
+        let notes = SessionNotes { attributes: vec![disputed], ..empty_notes() };
+        assert_eq!(disputed_label(&notes, 0), "Disputed next");
+        assert_eq!(uncapitalized(&disputed_label(&notes, 1)), "disputed next (\"it Still rings\")");
+    }
 
     #[test]
     fn a_request_that_an_earlier_step_tells_is_not_quoted_again() {

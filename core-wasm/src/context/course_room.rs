@@ -1,10 +1,10 @@
 //! Divides the room of a page among the requests of a session and their results.
 
 /// The shortest that a request and a result are cut to, in characters. A request needs more, because a shorter one seldom says what to do.
-const MIN_ASKED_CHARS: usize = 150;
+pub(super) const MIN_ASKED_CHARS: usize = 150;
 const MIN_CHARS: usize = 100;
-/// The weight of a request. A result of work has the weight 1.
-const ASKED_WEIGHT: f32 = 0.8;
+/// The weight of a request. A result of work has the weight 1: where room is short, answers are cut before the user's words.
+const ASKED_WEIGHT: f32 = 2.0;
 /// The weight of the first step. The last one has the weight 1, because the latest steps are closest to the work to come.
 const FIRST_WEIGHT: f32 = 0.6;
 
@@ -14,6 +14,8 @@ pub(super) struct Share {
     /// The length of what stands around the two, and is never cut.
     pub around: usize,
     pub asked: usize,
+    /// The length to which the request is cut at least, so that none of its parts is lost.
+    pub least_asked: usize,
     pub said: usize,
     pub weight: f32,
 }
@@ -31,7 +33,7 @@ impl Room {
         let shares: Vec<Share> = shares.collect();
         let needs: usize = shares.iter().map(|share| share.around + share.asked + share.said).sum();
         // The length of what weighs 1, found by halving.
-        let (mut low, mut high) = (MIN_CHARS, needs.max(MIN_CHARS));
+        let (mut low, mut high) = (MIN_CHARS / 2, needs.max(MIN_CHARS));
         while low < high {
             let middle = (low + high).div_ceil(2);
             if Self::with_length(middle, &shares).used(&shares) <= chars { low = middle } else { high = middle - 1 }
@@ -42,14 +44,14 @@ impl Room {
     fn with_length(length: usize, shares: &[Share]) -> Self {
         let count = shares.len().max(2);
         let max = |at: usize, weight: f32, min: usize| max_chars(length, weight * recency(at, count)).max(min);
-        let asked = (0..shares.len()).map(|at| max(at, ASKED_WEIGHT, MIN_ASKED_CHARS)).collect();
+        let asked = shares.iter().enumerate().map(|(at, share)| max(at, ASKED_WEIGHT, share.least_asked)).collect();
         let said = shares.iter().enumerate().map(|(at, share)| max(at, share.weight, MIN_CHARS)).collect();
         Self { asked, said }
     }
 
     /// Returns how many characters a step takes at least.
     pub(super) fn least(share: &Share) -> usize {
-        share.around + share.asked.min(MIN_ASKED_CHARS) + share.said.min(MIN_CHARS)
+        share.around + share.asked.min(share.least_asked) + share.said.min(MIN_CHARS)
     }
 
     fn used(&self, shares: &[Share]) -> usize {
@@ -89,7 +91,7 @@ mod tests {
     use super::*;
 
     fn share(asked: usize, said: usize) -> Share {
-        Share { around: 0, asked, said, weight: 1.0 }
+        Share { around: 0, asked, least_asked: MIN_ASKED_CHARS, said, weight: 1.0 }
     }
 
     #[test]

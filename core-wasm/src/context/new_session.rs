@@ -1,5 +1,6 @@
 //! The page of a new session: what the earlier sessions left.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::attributes::{
@@ -8,7 +9,7 @@ use super::attributes::{
 use super::automated::sessions_of_people;
 use super::changed_files::add_files;
 use super::check_reports;
-use super::course;
+use super::course::{self, uncapitalized};
 use super::earlier;
 use super::later::LaterSessions;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
@@ -222,8 +223,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
     add_recap(page, SectionKind::LastSession, notes);
-    let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
-    course::add(page, notes, &asked, limits, |page| add_outcome(page, SectionKind::LastSession, label, notes));
+    let label = end_label(notes);
+    course::add(page, notes, &asked, limits, |page| add_outcome(page, SectionKind::LastSession, &label, notes));
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
@@ -239,15 +240,28 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     // That a plan was refused is how the session ended, or what came of its last request, too.
     let records = course::records(notes);
     let is_told = |item: &str| notes.outcome.contains(item) || records.contains(&item);
-    let undone = notes.current.iter().chain(&notes.pending).filter(|item| !is_told(item));
+    let is_beside_outcome = |item: &str| has_outcome(notes) && never_run(notes) == Some(item);
+    let undone = notes.current.iter().chain(&notes.pending).filter(|it| !is_told(it) && !is_beside_outcome(it));
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone, notes);
+    let steps = attribute(notes, "last-steps").unwrap_or_default();
+    page.add(SectionKind::LastSession, Entry::result_line("Last steps", steps, 0.96));
     add_files(page, SectionKind::LastSession, notes);
     let is_open = |error: &&String| !has_cause(error, stored) && !is_cause_of_verdict(error, notes);
     let errors: Vec<String> = notes.errors.iter().filter(is_open).cloned().collect();
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
+}
+
+/// Returns what stands before how the session ended: that it only proposed something, or what the user then said against it.
+fn end_label(notes: &SessionNotes) -> Cow<'static, str> {
+    match attribute(notes, "end-disputed").map(line::sanitize) {
+        _ if attribute(notes, "end") == Some("proposed") => "Proposed, not done".into(),
+        _ if attribute(notes, "end") == Some("unchanged") => "Outcome (nothing changed or written yet)".into(),
+        Some(words) => format!("Outcome, but the user then said {words}").into(),
+        None => "Outcome".into(),
+    }
 }
 
 /// Adds where the session stood, as the client wrote it down for the user.
@@ -375,8 +389,8 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
             return true;
         }
         let name = item.strip_suffix(": pass").map(|name| name.trim_end_matches("check"));
-        // "All tests pass, lint is clean" need not be said again.
-        name.is_some_and(|name| check_reports::reports_check(said, name))
+        // "Lint is clean" need not be said again. That the tests ran is worth a word always.
+        name.is_some_and(|name| name != "tests" && check_reports::reports_check(said, name))
     };
     items.extend(
         attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),
@@ -385,6 +399,7 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
     if attribute(notes, "older-faults").is_some() && check_reports::says_older(said) {
         items.push(words.older_faults.to_owned());
     }
+    items.extend(never_run(notes).map(uncapitalized));
     let tags = attribute(notes, "tags").into_iter().flat_map(|tags| tags.split(' '));
     items.extend(tags.filter(|tag| !notes.outcome.contains(*tag)).map(|tag| format!("tag {tag}")));
     let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();
@@ -392,6 +407,12 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
         items.extend(pull_request_text(notes, line));
     }
     items.join("; ")
+}
+
+/// Returns the item of what is left undone that says that nothing was run, at all or since the last change.
+fn never_run(notes: &SessionNotes) -> Option<&str> {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    notes.pending.iter().map(String::as_str).find(|item| [words.never_run, words.nothing_run].contains(item))
 }
 
 /// Returns the number of a pull request and whether it is merged, its title and its address, the latter unless the outcome tells them.
@@ -496,6 +517,15 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
 mod tests {
     use super::*;
     use crate::context::overtaken::tests::empty_notes;
+
+    #[test]
+    fn what_speaks_against_the_outcome_stands_beside_it() {
+        let words = ("end-disputed".to_owned(), "\"it is still green\"".to_owned());
+        let notes = SessionNotes { attributes: vec![words], pending: vec!["Nothing was run".to_owned()], ..empty_notes() };
+        assert_eq!(end_label(&notes), "Outcome, but the user then said \"it is still green\"");
+        assert_eq!(end_label(&empty_notes()), "Outcome");
+        assert_eq!(work_state(&notes, ""), "nothing was run");
+    }
 
     #[test]
     fn a_request_that_is_told_above_is_named_by_its_beginning() {

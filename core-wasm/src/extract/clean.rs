@@ -97,7 +97,29 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
         }
     }
     kept.push_str(rest);
-    Cow::Owned(text::one_line(&kept.replace(MARKS, "")))
+    Cow::Owned(text::one_line(&with_words_for_ticks(&kept, &MARKS).replace(MARKS, "")))
+}
+
+/// Puts a word for each check mark that is a value by itself: "Lock: ✅; Bell: ✅ rings" becomes "Lock: yes; Bell: ✅ rings".
+fn with_words_for_ticks(said: &str, marks: &[char]) -> String {
+    const STATES: [&str; 10] = ["status", "state", "result", "verdict", "상태", "결과", "状態", "結果", "状态", "结果"];
+    let mut told = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.find(marks) {
+        told.push_str(&rest[..at]);
+        let mark = rest[at..].chars().next().unwrap_or_default();
+        rest = rest[at + mark.len_utf8()..].trim_start_matches('\u{fe0f}');
+        let before = told.trim_end();
+        let is_value = before.ends_with([':', '：', '—', '=', '→']);
+        let after = rest.trim_start();
+        if is_value && (after.is_empty() || after.starts_with([';', ',', '.', ')', '|', '、', '。'])) {
+            let label = before.trim_end_matches([':', '：']).to_lowercase();
+            told.push_str(if STATES.iter().any(|state| label.ends_with(state)) { "ok" } else { "yes" });
+        } else {
+            told.push(mark);
+        }
+    }
+    told + rest
 }
 
 /// Removes the numbers of lines from running text: "the check at line 12 stays" becomes "the check stays", and "it is on line 12 of
@@ -281,6 +303,10 @@ mod tests {
             ("the write (~line 383) is wrapped", "the write is wrapped"),
             ("it stands in line with the rest, at lines of its own", "it stands in line with the rest, at lines of its own"),
             ("✅ Rounds totals (line 90) in `src/cart.ts`", "Rounds totals in `src/cart.ts`"),
+            ("The drawer opens — Status: ✅; Notes: seen", "The drawer opens — Status: ok; Notes: seen"),
+            ("Bell — Day: ✔️; Night: ✅ rings; Lamp: ✓", "Bell — Day: yes; Night: rings; Lamp: yes"),
+            ("The slip — ✅", "The slip — yes"),
+            ("Part 1: the till ✅", "Part 1: the till"),
             ("the guard (lines ~189-215) stays", "the guard stays"),
             ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),
             ("tasks.md:4.5 says so", "tasks.md:4.5 says so"),

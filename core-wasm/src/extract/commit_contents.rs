@@ -18,6 +18,9 @@ struct Committed {
     path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     listing: Option<Listing>,
+    /// Whether no command of the session can have written it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_of_others: bool,
 }
 
 /// The files of the session's commits.
@@ -27,6 +30,10 @@ pub(super) struct CommitContents {
     files: Vec<Committed>,
     /// The lines that the agent's edits added and removed in the files of the session's only commit, if the commit has more.
     own_lines: Option<(u32, u32)>,
+    /// Whether a command or another agent ran that may have written any file.
+    may_be_written: bool,
+    /// Files that git listed as changed before that.
+    changed_before: Vec<String>,
 }
 
 impl CommitContents {
@@ -70,18 +77,35 @@ impl CommitContents {
         self.own_lines = (is_more && total(own) > 0).then_some(own);
     }
 
+    /// Records that a command or another agent ran that may have written any file.
+    pub(super) fn may_be_written(&mut self) {
+        self.may_be_written = true;
+    }
+
+    /// Records files that git listed as changed.
+    pub(super) fn listed<'a>(&mut self, paths: impl Iterator<Item = &'a String>) {
+        if !self.may_be_written {
+            self.changed_before.extend(paths.cloned());
+            self.changed_before.truncate(MAX_FILES);
+        }
+    }
+
     fn record(&mut self, path: &str, listing: Option<Listing>) {
         let path = path.trim_start_matches("./").trim_start_matches("../");
+        let is_of_others = !self.may_be_written || self.changed_before.iter().any(|known| is_same_file(known, path));
         match self.files.iter().position(|known| is_same_file(&known.path, path)) {
             Some(at) => self.files[at].listing = listing.or(self.files[at].listing),
-            None if self.files.len() < MAX_FILES => self.files.push(Committed { path: path.to_owned(), listing }),
+            None if self.files.len() < MAX_FILES => {
+                self.files.push(Committed { path: path.to_owned(), listing, is_of_others });
+            }
             None => {}
         }
     }
 
     /// Forgets the commits, which are not there any more.
     pub(super) fn dropped(&mut self) {
-        *self = Self::default();
+        self.files.clear();
+        self.own_lines = None;
     }
 
     /// Returns the lines that the agent's edits added and removed in the files of the session's only commit, if the commit has more.
@@ -89,24 +113,34 @@ impl CommitContents {
         self.own_lines
     }
 
-    /// Returns the committed files for which `is_own` returns false, and how many more of at least `count` there are. Empty if there are
-    /// none.
-    pub(super) fn others(&self, count: usize, is_own: impl Fn(&str) -> bool) -> String {
-        let others: Vec<&Committed> = self.files.iter().filter(|file| !is_own(&file.path)).collect();
-        let count = count.max(others.len());
-        let mut bytes = 0;
-        let fits = |told: &String| {
-            bytes += told.len();
-            bytes <= MAX_NAMED_BYTES
-        };
-        let mut told: Vec<String> = others.iter().take(MAX_NAMED).map(|file| file.told()).take_while(fits).collect();
-        match count - told.len() {
-            0 => {}
-            more if told.is_empty() => told.push(format!("{more} {}", if more == 1 { "file" } else { "files" })),
-            more => told.push(format!("+{more}")),
+    /// Returns the committed files for which `is_own` returns false, and how many more of at least `count` there are: first those that
+    /// a command or another agent may have written, then those of which somebody else must have changed each. Both empty if there are none.
+    pub(super) fn others(&self, count: usize, is_own: impl Fn(&str) -> bool) -> (String, String) {
+        let (of_others, open): (Vec<&Committed>, Vec<&Committed>) =
+            self.files.iter().filter(|file| !is_own(&file.path)).partition(|file| file.is_of_others);
+        let unnamed = count.saturating_sub(of_others.len() + open.len());
+        if self.may_be_written {
+            (named(&open, unnamed), named(&of_others, 0))
+        } else {
+            (named(&open, 0), named(&of_others, unnamed))
         }
-        told.join(", ")
     }
+}
+
+/// Returns the names of files, as far as there is room, and how many more there are beside `unnamed` others.
+fn named(files: &[&Committed], unnamed: usize) -> String {
+    let mut bytes = 0;
+    let fits = |told: &String| {
+        bytes += told.len();
+        bytes <= MAX_NAMED_BYTES
+    };
+    let mut told: Vec<String> = files.iter().take(MAX_NAMED).map(|file| file.told()).take_while(fits).collect();
+    match files.len() + unnamed - told.len() {
+        0 => {}
+        more if told.is_empty() => told.push(format!("{more} {}", if more == 1 { "file" } else { "files" })),
+        more => told.push(format!("+{more}")),
+    }
+    told.join(", ")
 }
 
 impl Committed {
@@ -131,7 +165,22 @@ mod tests {
     use super::*;
 
     fn others(contents: &CommitContents, count: usize) -> String {
-        contents.others(count, |path| path == "src/till.ts")
+        contents.others(count, |path| path == "src/till.ts").1
+    }
+
+    #[test]
+    fn what_a_command_may_have_written_is_not_said_to_be_of_others() {
+        let added = ["src/till.ts", "drawer.ts", "till.lock"].map(str::to_owned);
+        let mut contents = CommitContents::default();
+        contents.listed(["drawer.ts".to_owned()].iter());
+        contents.may_be_written();
+        contents.listed(["drawer.ts".to_owned(), "till.lock".to_owned()].iter());
+        contents.committed((&added, &[]), " 5 files changed, 9 insertions(+)", 5);
+        let told = contents.others(4, |path| path == "src/till.ts");
+        assert_eq!((told.0.as_str(), told.1.as_str()), ("`till.lock`, +2", "`drawer.ts`"));
+        let mut contents = CommitContents::default();
+        contents.may_be_written();
+        assert_eq!(contents.others(2, |_| false), ("2 files".to_owned(), String::new()));
     }
 
     #[test]

@@ -137,7 +137,9 @@ fn whole(state: &State, step: &Step) -> Option<String> {
     let undone = format!(" ({})", state.labels().later_undone);
     let asked = step.asked.strip_suffix(&undone).unwrap_or(&step.asked);
     let start = asked.split('…').next().unwrap_or_default().trim_end();
-    let at = turn.whole.find(text::head(start, MAX_WHOLE_START_BYTES)).filter(|_| !start.is_empty())?;
+    let begins = |at: &usize| turn.asked.starts_with(text::head(start, MAX_WHOLE_START_BYTES)) && *at == 0;
+    let found = turn.whole.find(text::head(start, MAX_WHOLE_START_BYTES));
+    let at = found.or(Some(0).filter(begins)).filter(|_| !start.is_empty() && !turn.whole.is_empty())?;
     let said = &turn.whole[at..];
     Some(if asked.len() < step.asked.len() { format!("{said}{undone}") } else { said.to_owned() })
 }
@@ -260,10 +262,18 @@ fn record(state: &State, steps: &[Step], at: usize) -> String {
     let next = turns.get(step.turn + 1).filter(|next| next.consents && !next.is_taken_back);
     let next = next.filter(|_| steps.get(at + 1).is_none_or(|later| later.turn > step.turn + 1));
     let changed = [Some(turn), next].into_iter().flatten().map(|turn| changed_in(state, turn));
-    let refusal = || state.undone.refusal(state.labels()).filter(|_| at + 1 == steps.len() && step.turn + 1 == turns.len());
+    let refusal = || state.undone.refusal(state.labels()).filter(|_| ends_with(turns, steps, at));
     let told = changed.into_iter().find(|names| !names.is_empty()).or_else(refusal).unwrap_or_default();
     let is_refused = !told.is_empty() && is_dismissed(turns, step.turn);
     if is_refused { format!("{told} ({})", state.labels().refused_next) } else { told }
+}
+
+/// Returns whether the session ended in the turn of a step, and no earlier step of the turn is silent. What the user said against a plan is a
+/// step of the same turn.
+fn ends_with(turns: &[TurnResult], steps: &[Step], at: usize) -> bool {
+    let last = turns.last().map(|turn| turn.number);
+    let is_of_last = |step: &Step| turns.get(step.turn).map(|turn| turn.number) == last;
+    steps[at..].iter().all(is_of_last) && !steps[..at].iter().any(|before| before.is_silent() && is_of_last(before))
 }
 
 /// Returns the names of the files that a turn changed, as far as its changes still stand. May be empty.
@@ -362,9 +372,9 @@ fn told_beside_result(turn: &TurnResult, needs_words: bool) -> Option<String> {
     let is_telling = !turn.is_unasked
         && (says || (needs_words && is_question_or_remark(turn, asked)))
         && !human::is_output(asked)
-        && !asked.contains(['[', '{', '|'])
+        && (!asked.contains(['[', '{', '|']) || human::Parts::in_line(asked).is_some())
         && !text::contains_any(asked, &[" // ", " = ", "();"]);
-    is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
+    is_telling.then(|| human::shortened(asked, MAX_ASKED_BYTES))
 }
 
 /// Returns whether a turn was asked a question, or told more than a consent or a chore: what came of it says little alone.

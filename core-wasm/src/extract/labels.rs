@@ -88,6 +88,14 @@ pub(crate) struct Labels {
     pub still_running: &'static str,
     /// What the agent was about to do when the session ended. `{}` is in its words.
     pub stopped_at: &'static str,
+    /// What the agent ran for a request that has no answer. `{}` are the commands.
+    pub last_ran: &'static str,
+    /// With what the client stopped instead of an answer. `{}` is its message.
+    pub client_error: &'static str,
+    /// Behind a command whose result never came.
+    pub no_result: &'static str,
+    /// That no file was edited for such a request.
+    pub nothing_edited: &'static str,
     /// A plan that the user refused. `{}` is its title.
     pub refused_plan: &'static str,
     /// Where the document for the next session is. `{}` is its path.
@@ -230,6 +238,10 @@ const ENGLISH: Labels = Labels {
     only_run: "only some were run, such as `{}`",
     still_running: "Started, without a result: {}",
     stopped_at: "The session ended when the agent was at: {}",
+    last_ran: "Ran {}",
+    client_error: "The client stopped with an error: \"{}\"",
+    no_result: "no result",
+    nothing_edited: "No file was edited for it",
     refused_plan: "The plan \"{}\" was refused",
     handoff: "Written for the next session: `{}`",
     written_plan: "A plan is written and not accepted yet: `{}`",
@@ -323,6 +335,10 @@ const KOREAN: Labels = Labels {
     only_run: "일부만 실행함: `{}`",
     still_running: "시작했으나 결과가 없음: {}",
     stopped_at: "세션이 끝날 때 에이전트가 하던 일: {}",
+    last_ran: "실행: {}",
+    client_error: "클라이언트가 오류로 멈춤: \"{}\"",
+    no_result: "결과 없음",
+    nothing_edited: "이를 위해 수정한 파일 없음",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
     handoff: "다음 세션을 위한 문서: `{}`",
     written_plan: "계획은 작성했으나 아직 승인되지 않음: `{}`",
@@ -423,6 +439,10 @@ const JAPANESE: Labels = Labels {
     only_run: "一部のみ実行: `{}`",
     still_running: "開始したが結果なし: {}",
     stopped_at: "セッションが終わったときの作業: {}",
+    last_ran: "実行: {}",
+    client_error: "クライアントがエラーで停止: 「{}」",
+    no_result: "結果なし",
+    nothing_edited: "このために編集したファイルなし",
     refused_plan: "計画「{}」は拒否され、未実行",
     handoff: "次のセッション向けの文書: `{}`",
     written_plan: "計画は書かれたが、まだ承認されていない: `{}`",
@@ -523,6 +543,10 @@ const CHINESE: Labels = Labels {
     only_run: "只运行了一部分：`{}`",
     still_running: "已启动但没有结果: {}",
     stopped_at: "会话结束时正在做: {}",
+    last_ran: "执行: {}",
+    client_error: "客户端因错误停止: “{}”",
+    no_result: "没有结果",
+    nothing_edited: "没有为此编辑文件",
     refused_plan: "计划“{}”被拒绝，未执行",
     handoff: "写给下一次会话的文档：`{}`",
     written_plan: "计划已写好，尚未批准：`{}`",

@@ -96,7 +96,7 @@ pub(super) fn later(state: &State) -> Vec<(usize, String)> {
             if is_asked_again || !known(asked, &all) {
                 let weighs = changed && !turn.added.iter().any(|added| added.ends_with(asked));
                 let is_undone = changed && (turn.reverted || turn.is_taken_back) && !human::only_asks(asked);
-                all.push(Asked { turn: at, said: text::clip(asked, MAX_REQUEST_BYTES).into_owned(), weighs, is_undone });
+                all.push(Asked { turn: at, said: human::shortened(asked, MAX_REQUEST_BYTES), weighs, is_undone });
             }
         }
     }
@@ -124,7 +124,7 @@ fn fit(all: &mut Vec<Asked>) {
     if chars(all) > MAX_CHARS {
         let max = (MAX_CHARS / all.len()).clamp(MIN_SHORT_BYTES, MAX_SHORT_BYTES);
         for asked in all.iter_mut() {
-            asked.said = text::clip(&asked.said, max).into_owned();
+            asked.said = human::shortened(&asked.said, max);
         }
     }
     while all.len() > MAX_REQUESTS || chars(all) > MAX_CHARS {
@@ -148,7 +148,8 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let is_added = asked != turn.asked;
     let behind = behind_consent(asked);
     let asked = human::without_option_letter(human::without_consent(behind.unwrap_or(asked)));
-    let asked = before_code(asked)?;
+    // What is code is left out of the parts of a request.
+    let asked = if human::Parts::in_line(asked).is_some() { asked } else { before_code(asked)? };
     let dismisses = human::dismisses(asked);
     let asked = if dismisses { asked } else { human::without_hesitation(asked) };
     let publishes = publishes(asked) && turn.used_tools;

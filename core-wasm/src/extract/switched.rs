@@ -63,6 +63,11 @@ impl Switched {
         }
     }
 
+    /// Returns whether the folder stands on another branch at the end than the latest switch left it on, given that branch.
+    pub(super) fn is_left(&self, branch: &str) -> bool {
+        !branch.is_empty() && self.switches.last().is_some_and(|(_, after)| after != branch)
+    }
+
     /// Returns the switches, oldest first. Empty if there are none.
     pub(super) fn told(&self) -> String {
         let mut told: Vec<String> =
@@ -134,6 +139,7 @@ mod tests {
         }
         switched.line_read("/till", ("safe", "main"), true, 1);
         assert_eq!(switched.told(), "from `safe` to `main`");
+        assert!(switched.is_left("drawer") && !switched.is_left("main") && !switched.is_left(""));
         switched.runs_beside();
         switched.line_read("/till", ("main", "door"), true, 1);
         assert_eq!(switched.told(), "from `safe` to `main`");

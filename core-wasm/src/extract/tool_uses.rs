@@ -114,6 +114,11 @@ impl ToolUse {
             || self.name.starts_with("mcp__")
     }
 
+    /// Returns whether the user ran the command.
+    pub(super) fn is_of_user(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Returns a command that the user ran.
     pub(super) fn of_user(command: String, source: LineRef) -> Self {
         ToolUse { tool: Tool::Shell, what: command, source, ..ToolUse::default() }

@@ -3,6 +3,7 @@
 //!
 //! Command outputs, file contents and edits are left out: they would make the turn harder to find.
 
+mod acts;
 mod replaced;
 mod teammates;
 
@@ -10,7 +11,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::human;
+use super::human::{self, Denial};
 use super::memories::LineRef;
 use super::prose;
 use super::signs;
@@ -18,6 +19,7 @@ use super::statement::{self, Form, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
 use crate::text;
+pub(super) use acts::{Acts, acting};
 use replaced::ChangedLines;
 use teammates::Status;
 
@@ -85,6 +87,9 @@ pub(super) struct Turn {
     /// All that the user said, if it is short and nobody else's words are in it. May be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub whole: String,
+    /// What the prompt says against the success of the work before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
     prompt: String,
     /// The agent's latest text. It is the answer once the turn is over.
     pub answer: String,
@@ -149,6 +154,9 @@ pub(super) struct Turn {
     /// Whether it may have changed something beside files: a branch, an issue, a service.
     #[serde(default)]
     pub acted: bool,
+    /// What it ran that may have changed something.
+    #[serde(default, skip_serializing_if = "Acts::is_empty")]
+    pub acts: Acts,
     /// Whether the prompt is nothing but pasted text, or takes back what was said.
     #[serde(default)]
     pub is_aside: bool,
@@ -248,6 +256,7 @@ impl Turn {
         (self.committed, self.failed, self.works) = (false, false, false);
         self.changed_lines.clear();
         self.added.clear();
+        self.acts = Acts::default();
     }
 
     /// Records what the user said while the agent worked, in one line.

@@ -1,7 +1,7 @@
 //! Shortens what was asked and what a session gave to whole sentences.
 
 use super::{is_in_code, truncate};
-use crate::extract::ordered_in;
+use crate::extract::Parts;
 use crate::text;
 
 /// Shortens what a session gave to the whole sentences at its beginning, and the whole items of a list, that fit into `max` characters.
@@ -26,16 +26,16 @@ pub(in crate::context) fn brief(line: &str, max: usize) -> String {
     }
 }
 
-/// Shortens the line of a request, such as "Asked: …", to `max` characters: to the sentences that order something, if they take the larger
-/// part of the room and the beginning orders nothing, or else to its beginning. The label stays.
+/// Shortens the line of a request, such as "Asked: …", to `max` characters: to its opening, the first line of each of its parts, and what
+/// it forbids and orders. The label stays.
 pub(in crate::context) fn brief_request(line: &str, max: usize) -> String {
     let (label, asked) = line.split_once(": ").unwrap_or(("", line));
     let room = max.saturating_sub(label.chars().count() + 2);
     if asked.chars().count() <= room {
         return brief(line, max);
     }
-    let ordered = ordered_in(asked, room).filter(|ordered| ordered.chars().count() * 2 >= room);
-    ordered.map_or_else(|| brief(line, max), |ordered| format!("{label}: {ordered}"))
+    let told = Parts::of_line(asked).told(room);
+    if told.is_empty() { brief(line, max) } else { format!("{label}: {told}") }
 }
 
 /// Shortens what a session gave as [`without_middle`] does, unless that tears a sentence. Then it returns the first sentence alone, or an

@@ -66,6 +66,23 @@ const CHECKERS: &[&str] = &[
 pub(super) const GIT_SHOWS: &[&str] =
     &["status", "diff", "log", "show", "ls-files", "ls-tree", "blame", "rev-parse", "check-ignore"];
 
+/// The subcommands with which git puts other files in the place of those that are there.
+const GIT_WRITES: &[&str] = &[
+    "checkout",
+    "switch",
+    "merge",
+    "rebase",
+    "pull",
+    "stash",
+    "reset",
+    "restore",
+    "apply",
+    "am",
+    "cherry-pick",
+    "revert",
+    "clean",
+];
+
 /// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
 /// one. `git commit … && git status` is about the commit.
 pub(crate) fn main_segment(command: &str) -> &str {
@@ -99,6 +116,12 @@ pub(super) fn class_of(segment: &str) -> Class {
     let mut words = words(segment);
     let Some(first) = words.next() else { return Class::Inspect };
     let program = first.rsplit('/').next().unwrap_or(first);
+    // This wrapper runs what stands behind it. The shell's own program of that name has a condition there.
+    if program == "test"
+        && let Some((_, wrapped)) = segment.split_once("rtk test ")
+    {
+        return class_of(wrapped);
+    }
     if INSPECTION_PROGRAMS.contains(&program) {
         return Class::Inspect;
     }
@@ -335,25 +358,30 @@ pub(crate) fn is_rewording(failed: &str, later: &str) -> bool {
 
 /// Returns whether a command line may put other files in the place of those that are there: git does, or a package manager.
 pub(crate) fn switches_files(command: &str) -> bool {
-    const VERBS: &[&str] = &[
-        "checkout",
-        "switch",
-        "merge",
-        "rebase",
-        "pull",
-        "stash",
-        "reset",
-        "restore",
-        "apply",
-        "am",
-        "cherry-pick",
-        "revert",
-        "clean",
-    ];
     segments(command).into_iter().any(|segment| {
         let is_git = own_words(segment).first() == Some(&"git");
-        (is_git && segment.split_whitespace().any(|word| VERBS.contains(&word))) || class_of(segment) == Class::Install
+        (is_git && segment.split_whitespace().any(|word| GIT_WRITES.contains(&word))) || class_of(segment) == Class::Install
     })
+}
+
+/// Returns whether a command line may write files of the project that its words do not name: an installation, a build, a generator, a
+/// formatter, git that takes over other commits, or a program that nobody knows.
+pub(crate) fn may_write_files(command: &str) -> bool {
+    const MOVERS: &[&str] = &["cp", "mv", "rm", "tee", "xargs", "touch"];
+    let writes = |segment: &str| {
+        let own = super::program::verb_words(segment);
+        let program = own.first().copied().unwrap_or_default();
+        let verb = own.get(1).copied().unwrap_or_default();
+        match class_of(segment) {
+            _ if program == "git" => GIT_WRITES.contains(&verb) || matches!(verb, "mv" | "rm"),
+            Class::Install | Class::Build => true,
+            Class::Test | Class::Commit | Class::Publish => false,
+            Class::Check => may_format(segment),
+            Class::Inspect => MOVERS.contains(&program) || (program == "sed" && segment.contains(" -i")),
+            Class::Other => may_change_in(segment),
+        }
+    };
+    segments(command).into_iter().filter_map(without_keywords).any(writes)
 }
 
 /// Returns whether a command line may change something beside the files that the agent edits: a branch, an issue, a service. What it does

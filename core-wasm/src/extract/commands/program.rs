@@ -27,6 +27,7 @@ const RUNNERS: &[&[&str]] = &[
     &["mise", "x"],
     &["mise", "run"],
     &["rtk", "proxy"],
+    &["rtk", "test"],
     &["direnv", "exec", "."],
     &["dotenv", "run"],
 ];
@@ -198,7 +199,7 @@ pub(crate) fn curing_segment<'a>(failed: &str, later: &'a str) -> &'a str {
 const LOOKING: &[&str] = &[
     "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "stat", "file", "tree", "ps", "lsof",
     "du", "df", "less", "readlink", "bat", "nl", "xxd", "strings", "command", "uptime", "hostname", "curl", "ping", "dig",
-    "nslookup", "netstat", "ss",
+    "nslookup", "netstat", "ss", "tasklist",
 ];
 
 /// Options with which a program that looks sends something or writes a file.

@@ -95,6 +95,11 @@ fn purposes_are_compared_without_wrappers_and_pipes() {
     assert_eq!(class("rtk git add a && rtk git commit -m x"), Class::Commit);
     assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
     assert_eq!(class("git status"), Class::Inspect);
+    assert_eq!((class("rtk test bun run test"), class("test -f till.rs")), (Class::Test, Class::Inspect));
+    assert_eq!(
+        (runs_tests("rtk test bun run test 2>&1"), runs_tests("rtk test bun test till.rs")),
+        (Some(false), Some(true))
+    );
     assert_eq!(class("git add a && git commit -m \"x\" && git status"), Class::Commit);
     assert_eq!(main_segment("cd web && bun test; git log -1"), "bun test");
     assert_eq!(class("npx tsc --noEmit"), Class::Check);
@@ -522,6 +527,26 @@ fn what_may_change_something_beside_files() {
         "cat till.rs | head",
     ] {
         assert!(!may_change(command), "{command}");
+    }
+}
+
+#[test]
+fn what_may_write_files_that_no_word_names() {
+    for command in [
+        "pnpm install",
+        "cargo build && git add -A",
+        "npx prettier --write .",
+        "git checkout till",
+        "git mv a.rs b.rs",
+        "python3 make_icons.py",
+        "for f in *.rs; do sed -i s/a/b/ $f; done",
+    ] {
+        assert!(may_write_files(command), "{command}");
+    }
+    for command in
+        ["git add -A && git commit -m 'Install the till'", "git status", "npm test", "ls -la", "eslint src", "gh pr view 7"]
+    {
+        assert!(!may_write_files(command), "{command}");
     }
 }
 

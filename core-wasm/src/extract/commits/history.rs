@@ -100,6 +100,20 @@ pub(in crate::extract) fn rewrites_history(command: &str) -> bool {
     })
 }
 
+/// Returns the hash of the commit whose changes a call of git shows: `git show 1a2b3c4`, `git diff 5d6e7f8..1a2b3c4 -- a.rs`.
+pub(in crate::extract) fn compared_commit(command: &str) -> Option<String> {
+    let of = |call: &GitCall| {
+        let mut names = call.arguments.iter().filter(|word| !word.starts_with('-'));
+        let commit = match call.subcommand.as_str() {
+            "show" => names.next()?.as_str(),
+            "diff" => names.next()?.split_once("..")?.1.trim_start_matches('.'),
+            _ => return None,
+        };
+        is_hash(commit).then(|| commit.to_owned())
+    };
+    commands::git_calls_in_root(command).iter().rev().find_map(of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +130,14 @@ mod tests {
 
     fn call(command: &str) -> GitCall {
         commands::git_calls_in_root(command).pop().unwrap()
+    }
+
+    #[test]
+    fn the_commit_that_is_shown() {
+        let shown = |command| compared_commit(command).unwrap_or_default();
+        assert_eq!(shown("git show 1a2b3c4 -- a.rs"), "1a2b3c4");
+        assert_eq!(shown("git diff 5d6e7f8..1a2b3c4 -- a.rs 2>&1 | head"), "1a2b3c4");
+        assert_eq!(shown("git show 1a2b3c4:a.rs") + &shown("git diff HEAD~1") + &shown("git diff"), "");
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod size;
 mod stash;
 
 pub(super) use hashes::{hash_of, is_hash, parse_commit_line, replaces_hashes};
-pub(super) use history::{Reset, brought_back, leaves_branch, reset, reverted, rewrites_history};
+pub(super) use history::{Reset, brought_back, compared_commit, leaves_branch, reset, reverted, rewrites_history};
 pub(super) use made::{Commit, bypasses_hook, commits_from, is_tried, says_clean};
 pub(super) use message::{has_numbered_label, message, quoted, unwrapped};
 pub(super) use publishing::{is_push, pushed_branch, pushed_tags, quiet_push};

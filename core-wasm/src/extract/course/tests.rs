@@ -35,6 +35,20 @@ fn a_plan_that_was_put_aside_stands_behind_the_last_request() {
 }
 
 #[test]
+fn a_plan_that_was_put_aside_stands_behind_its_request_and_not_behind_what_was_said_to_it() {
+    let asked = ["print the slip", "paint the drawer", "fold the slip", "ring the bell at each sale"];
+    let remark = "why was the bell silent before the sale?";
+    let turns = asked.map(|said| turn(said, said != asked[3]));
+    let turns = turns.map(|it| if it.asked == asked[3] { TurnResult { added: vec![remark.to_owned()], ..it } } else { it });
+    let mut state = state(turns);
+    state.undone.plan_made("Ring the bell", "");
+    let refused = state.undone.refusal(state.labels()).expect("a plan was put aside");
+    let told = told_of(&state, &[(3, asked[3].to_owned()), (3, remark.to_owned())], &[0, 1], Some(2));
+    let last: Vec<&str> = told.lines().rev().take(2).collect();
+    assert_eq!(last, [format!("- {remark}"), format!("- {}{ARROW}{refused}", asked[3])]);
+}
+
+#[test]
 fn each_request_has_its_result() {
     let asked = [
         "print the slip of the night till at the end of the day",

@@ -157,6 +157,11 @@ fn error_in_data(prompt: &str) -> Option<String> {
         let value = line.trim().strip_prefix(name)?.trim_start().strip_prefix(':')?.trim().trim_end_matches(',');
         Some(value.strip_prefix('"')?.strip_suffix('"')?.to_owned())
     };
+    // What went well tells no error.
+    let is_well = ["\"ok\": true", "\"ok\":true", "\"success\": true", "\"success\":true"];
+    if text::contains_any(prompt, &is_well) {
+        return None;
+    }
     let values = prompt.lines().filter_map(|line| ["\"message\"", "\"error\""].iter().find_map(|name| field(line, name)));
     values.into_iter().find(|value| value.contains(' '))
 }

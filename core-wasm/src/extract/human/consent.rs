@@ -1,5 +1,6 @@
 //! Consents ("yes", "go with 2"), chores ("commit it") and greetings: prompts that ask for nothing new.
 
+use super::parts::Parts;
 use crate::text;
 
 pub(super) fn is_greeting(sentence: &str) -> bool {
@@ -449,21 +450,27 @@ pub(in crate::extract) fn speaks_of_recording(prompt: &str) -> bool {
     text::contains_any_words(&bare, RECORDS)
 }
 
-/// Strips the consent before a rule: "yes, and never …".
+/// Strips the consent before a rule: "yes, and never …". What the consent is to says nothing without it: "yes to the first one".
 pub(in crate::extract) fn without_consent(sentence: &str) -> &str {
+    const GOES_ON: [&str; 8] = ["to", "for", "on", "with", "of", "as", "from", "by"];
+    let goes_on = |rest: &str| GOES_ON.contains(&rest.split_whitespace().next().unwrap_or_default());
     let leads = ["yes, ", "yes ", "ok, ", "ok ", "okay, ", "okay ", "and ", "also, ", "also "];
     let mut rest = sentence;
     while let Some(lead) = leads.iter().find(|lead| rest.get(..lead.len()).is_some_and(|it| it.eq_ignore_ascii_case(lead))) {
-        rest = rest[lead.len()..].trim_start();
+        let bare = rest[lead.len()..].trim_start();
+        if goes_on(bare) {
+            break;
+        }
+        rest = bare;
     }
     rest
 }
 
-/// Strips the letter of the chosen option: "B) round the totals".
+/// Strips the letter of the chosen option: "B) round the totals". The parts of a request keep theirs.
 pub(in crate::extract) fn without_option_letter(said: &str) -> &str {
     let mut chars = said.chars();
     let is_option = chars.next().is_some_and(|c| c.is_ascii_uppercase()) && chars.next() == Some(')');
-    if is_option { said[2..].trim_start() } else { said }
+    if is_option && Parts::in_line(said).is_none() { said[2..].trim_start() } else { said }
 }
 
 /// Returns whether the prompt requests something of its own.

@@ -1,6 +1,7 @@
 //! What the user says against the answer before: that it is wrong, or that it should be checked.
 
 use super::correction::is_correction;
+use super::denial::denies_success;
 use super::pasted::{is_log_line, looks_pasted, own_words};
 use super::plan::plan;
 use super::request::is_slash_command;
@@ -221,9 +222,6 @@ const REFUTATIONS: &[&str] = &[
     "不是这样",
 ];
 
-/// How many words a question has at most that only asks whether something is as it was.
-const FEW_WORDS: usize = 3;
-
 /// How many sentences of a prompt are searched for them.
 const MAX_REFUTING_SENTENCES: usize = 4;
 
@@ -402,86 +400,9 @@ fn is_against(prompt: &str, openings: &[&[&str]], signs: &[&[&str]], opens_again
         || refutes(prompt)
 }
 
-/// Returns whether one of the first sentences of a prompt says that what the agent did has not come about: "no changes", "it really doesn't
-/// look red", "still rings twice".
-pub(in crate::extract) fn denies_success(prompt: &str) -> bool {
-    if plan(prompt).is_some() || is_slash_command(prompt) {
-        return false;
-    }
-    let own = own_words(text::head(prompt, 2_000));
-    let says = |said: &String| says_unchanged(&strip_apostrophes(said));
-    text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
-}
-
-/// Returns whether a sentence in lower case without apostrophes says that.
-fn says_unchanged(lower: &str) -> bool {
-    const WHOLE: [&str; 8] = [
-        "no change",
-        "no changes",
-        "no difference",
-        "nothing changed",
-        "same result",
-        "same problem",
-        "same issue",
-        "still the same",
-    ];
-    const SUBJECTS: [&str; 4] = ["it", "this", "that", "they"];
-    const OPENINGS: [&str; 6] = ["still", "it still", "this still", "that still", "it is still", "its still"];
-    const DENIALS: [&str; 6] = ["doesnt", "does not", "dont", "do not", "didnt", "did not"];
-    const VERBS: [&str; 9] = ["look", "seem", "work", "show", "change", "help", "fix", "load", "appear"];
-    // What is as it was in the middle of a sentence: "the drawer is still not red".
-    const STILL: [&str; 12] = [
-        "still not",
-        "still isnt",
-        "still arent",
-        "still doesnt",
-        "still dont",
-        "still cant",
-        "still cannot",
-        "still get",
-        "still getting",
-        "still seeing",
-        "아직도",
-        "여전히",
-    ];
-    let said = lower.trim_end_matches(['.', '!', '…', ' ']);
-    if !said.ends_with('?') && text::contains_any_words(said, &STILL) {
-        return true;
-    }
-    // "Still working?" only asks.
-    let is_still = || OPENINGS.iter().any(|opening| text::starts_with_words(said, opening));
-    if WHOLE.contains(&said) || (is_still() && !(said.ends_with('?') && said.split_whitespace().count() <= FEW_WORDS)) {
-        return true;
-    }
-    // "It really", "this still".
-    let Some((_, rest)) = said.split_once(' ').filter(|(subject, _)| SUBJECTS.contains(subject)) else { return false };
-    let behind_adverb = rest.split_once(' ').map(|(_, rest)| rest);
-    let denies = |rest: &str| {
-        let denied = DENIALS.iter().find_map(|denial| rest.strip_prefix(denial)?.strip_prefix(' '));
-        denied.is_some_and(|denied| VERBS.iter().any(|verb| text::starts_with_words(denied, verb)))
-    };
-    denies(rest) || behind_adverb.is_some_and(denies)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn who_says_that_nothing_came_of_the_work_denies_it() {
-        for said in [
-            "I opened the drawer twice. No changes.",
-            "it really doesnt look red",
-            "This doesn't seem to help",
-            "Still ringing twice instead of once?",
-            "I pulled the slip. The drawer is still not red.",
-        ] {
-            assert!(denies_success(said), "{said}");
-        }
-        for said in ["make no changes", "it doesnt have to be red", "it didnt need the lock", "Still open?"] {
-            assert!(!denies_success(said), "{said}");
-        }
-    }
 
     #[test]
     fn who_asks_or_amends_objects_to_nothing() {

@@ -7,6 +7,7 @@ mod chosen_name;
 mod consent;
 mod copied;
 mod correction;
+mod denial;
 mod directives;
 mod dismissal;
 mod dispute;
@@ -39,11 +40,14 @@ pub(super) use consent::{
     speaks_of_all, speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
 pub(super) use correction::{corrects, holds_back, outlasts_change};
+pub(super) use denial::{Denial, denials};
 pub(super) use directives::{directives, typed};
 pub(super) use dismissal::{dismissed_idea, dismisses};
-pub(super) use dispute::{denies_success, disputes, doubts, objects, refutes, replaces, without_hesitation};
+pub(super) use dispute::{disputes, doubts, objects, refutes, replaces, without_hesitation};
 pub(super) use interrupted::{completed, says_again};
 pub(super) use objection::objection;
+pub(crate) use parts::Parts;
+pub(super) use parts::shortened;
 pub(super) use pasted::{is_output, is_own_remark, is_paste, without_asking};
 pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, title};
 pub(super) use refusal::{proposed_instead, replacement, wishes};
@@ -55,6 +59,5 @@ pub(super) use request::{
 pub(super) use rule::{is_rule, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};
 pub(super) use undecided::{only_wants_to_see, wonders};
-pub(crate) use whole_request::ordered_in;
 pub(super) use whole_request::{MAX_UNANSWERED_CHARS, MAX_WHOLE_CHARS, whole_request};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

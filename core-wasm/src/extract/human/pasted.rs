@@ -11,6 +11,9 @@ pub(super) const MAX_BESIDE_PASTE: usize = 500;
 /// The length below which nothing is said beside pasted text, in characters.
 const MIN_OWN_CHARS: usize = 8;
 
+/// The length from which a sentence was not typed, in characters.
+const MAX_SENTENCE_CHARS: usize = 500;
+
 /// The share of lines that look pasted in a text that is, in tenths.
 const PASTED_TENTHS: usize = 4;
 
@@ -79,7 +82,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
     own
 }
 
-/// Names of the parts of an issue or a finding, as scanners and trackers write them. Two of them in one prompt make it one.
+/// Names of the parts of an issue or a finding, as scanners and trackers write them. Two different ones in one prompt make it one.
 const ISSUE_PARTS: &[&str] = &[
     "goal:",
     "issue:",
@@ -118,12 +121,14 @@ fn without_foreign<'a, 'b>(lines: &'b [&'a str]) -> &'b [&'a str] {
         .rposition(|line| has_chat_time(line))
         .map_or(0, |at| (at..lines.len()).find(is_blank).unwrap_or(lines.len()));
     let lower = |line: &&str| line.trim().trim_start_matches(['*', '-', '#', ' ']).to_lowercase();
-    let is_part = |line: &&str| {
-        let line = lower(line);
-        ISSUE_PARTS.iter().any(|part| line.starts_with(part))
+    let part = |at: usize| {
+        let line = lower(&lines[at]);
+        ISSUE_PARTS.iter().find(|part| line.starts_with(**part)).map(|part| (at, *part))
     };
-    let parts: Vec<usize> = (0..lines.len()).filter(|at| is_part(&lines[*at])).collect();
-    let issue = parts.first().copied().filter(|_| parts.len() >= 2);
+    let parts: Vec<(usize, &str)> = (0..lines.len()).filter_map(part).collect();
+    // A list of wishes may have the problem of each.
+    let has_others = parts.iter().any(|(_, part)| *part != parts[0].1);
+    let issue = parts.first().map(|(at, _)| *at).filter(|_| has_others);
     let graded = lines.iter().position(|line| GRADES_ALONE.contains(&lower(line).as_str()));
     let title = graded.map(|at| (0..at).rev().find(|before| !is_blank(before)).unwrap_or(at));
     let end = [issue, title].into_iter().flatten().min().unwrap_or(lines.len());
@@ -156,7 +161,7 @@ fn said_before_brief(line: &str) -> Option<&str> {
 pub(in crate::extract) fn is_output(line: &str) -> bool {
     // The error that a request points to stands in parentheses behind it.
     let line = line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")).map_or(line, |(own, _)| own);
-    is_terminal(line) || is_log_line(line) || looks_pasted(line) || names_attachments(line)
+    is_terminal(line) || is_log_line(line) || is_odd(line) || is_endless(line) || names_attachments(line)
 }
 
 /// Returns whether a line is nothing but the paths of attached files.
@@ -471,12 +476,25 @@ pub(super) fn is_log_line(line: &str) -> bool {
 
 /// Recognizes stack traces, code and logs outside of a code fence.
 pub(super) fn looks_pasted(sentence: &str) -> bool {
+    is_odd(sentence) || sentence.chars().count() > MAX_SENTENCE_CHARS
+}
+
+/// Returns whether nobody ends a clause in a line: a long request is typed, a long sentence seldom is.
+fn is_endless(line: &str) -> bool {
+    line.split(['.', '!', '?', ';', ':', '…', '。', '？']).any(|clause| clause.chars().count() > MAX_SENTENCE_CHARS)
+}
+
+/// Returns whether a line is one of a trace: "at print (till.js:12:3)". Somebody who types says where something is to be.
+fn is_frame(line: &str) -> bool {
+    let is_place = |(_, after): (&str, &str)| after.starts_with(|c: char| c.is_ascii_digit());
+    line.strip_prefix("at ")
+        .is_some_and(|rest| rest.contains('(') || !rest.contains(' ') || rest.split_once(':').is_some_and(is_place))
+}
+
+/// Returns whether a line has the signs of code or of an error.
+fn is_odd(sentence: &str) -> bool {
     let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
-    odd * 12 > sentence.chars().count()
-        || sentence.starts_with("at ")
-        || sentence.contains("Error:")
-        || sentence.starts_with("ERROR")
-        || sentence.chars().count() > 500
+    odd * 12 > sentence.chars().count() || is_frame(sentence) || sentence.contains("Error:") || sentence.starts_with("ERROR")
 }
 
 /// Strips the mark of file mentions such as `@docs/guide.md`. A package such as `@org/name` keeps it.
@@ -494,6 +512,33 @@ pub(super) fn strip_mentions(sentence: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_request_and_one_that_begins_with_a_place_were_typed() {
+        let long = "The till of the night rings twice; mend it. ".repeat(14);
+        for typed in [long.as_str(), "at the top of the slip, show the name of the till"] {
+            assert!(!is_output(typed), "{typed}");
+        }
+        for printed in ["at print (till.js:12:3)", "at till.js:12", "ERROR no paper", &"till ".repeat(110)] {
+            assert!(is_output(printed), "{printed}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_stack_trace_names_a_place() {
+        for line in ["at ring (till.js:12:3)", "at async Bell.ring (file:///till/bell.js:1:2)", "at main.a77.js:2:73"] {
+            assert!(looks_pasted(line), "{line}");
+        }
+        assert!(!looks_pasted("at the top of the slip, find a way to show the name of the shop"));
+    }
+
+    #[test]
+    fn the_problem_of_each_wish_is_the_users_own() {
+        let wishes = "1) Ring once\nProblem: it rings twice.\n2) Fold the slip\nProblem: the slip is long.";
+        assert!(own_words(wishes).contains("the slip is long"));
+        let issue = "Ring once\nProblem: it rings twice.\nFix: take out the wire.";
+        assert!(!own_words(issue).contains("rings twice"));
+    }
 
     #[test]
     fn pasted_lines_are_not_the_users_own() {

@@ -2,7 +2,7 @@
 
 use super::antecedent::{antecedent, without_log};
 use super::consent::{is_bare_consent, is_greeting};
-use super::parts::with_parts;
+use super::parts::Parts;
 use super::pasted::MAX_BESIDE_PASTE;
 use super::pasted::is_log_line;
 use super::pasted::is_pasted_text;
@@ -58,10 +58,13 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     {
         return text::clip(&title, max).into_owned();
     }
+    if let Some(parts) = Parts::in_prompt(&unwrapped(prompt)) {
+        return parts.told(max);
+    }
     let typed = without_terminal(prompt);
     let typed = typed.as_deref().unwrap_or(prompt);
     let said = unwrapped(without_log(typed).as_deref().unwrap_or(typed));
-    let said = with_parts(&said, max, |max| own_request(&said, max));
+    let said = own_request(&said, max);
     if names_plan(&said) {
         return labels.plan.replace("{}", &said);
     }
@@ -70,6 +73,9 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
 
 /// Adds what a request points to and the prompt shows, if there is room for it.
 fn with_antecedent(said: String, prompt: &str, max: usize) -> String {
+    if Parts::in_line(&said).is_some() {
+        return said;
+    }
     match antecedent(&said, prompt) {
         Some(shown) if said.chars().count() + shown.chars().count() + 3 <= max => format!("{said} ({shown})"),
         _ => said,
@@ -472,6 +478,11 @@ fn is_own_order(said: &str) -> bool {
 /// Returns whether a text begins with a request, so that what is pasted belongs to it.
 fn begins_with_order(text: &str) -> bool {
     text.trim_start().split("\n\n").next().is_some_and(is_own_order)
+}
+
+/// Returns whether a title, or what the user wrote below pasted text, says what a prompt asks for.
+pub(super) fn is_titled(prompt: &str) -> bool {
+    own_words_below(prompt).is_some() || issue_title(prompt).is_some()
 }
 
 /// Returns the title of the issue that a document assigns to the agent. The instructions around it are the same in

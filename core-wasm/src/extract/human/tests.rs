@@ -930,3 +930,9 @@ fn a_long_wish_without_full_stops_is_told() {
     assert!(told.contains("and can you please paint the till"), "{told}");
     assert!(told.chars().count() <= 300);
 }
+
+#[test]
+fn a_consent_that_says_to_what_stays_with_it() {
+    assert_eq!(without_consent("Yes to the red drawer, and paint it"), "Yes to the red drawer, and paint it");
+    assert_eq!(without_consent("yes, paint the drawer"), "paint the drawer");
+}

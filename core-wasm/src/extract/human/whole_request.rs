@@ -2,9 +2,10 @@
 
 use super::antecedent::without_log;
 use super::consent::is_greeting;
+use super::parts::Parts;
 use super::pasted::{is_paste, looks_pasted, strip_mentions};
 use super::plan::plan;
-use super::request::{is_banner, is_demand, is_marked, is_order, is_slash_command, without_marks};
+use super::request::{is_banner, is_demand, is_marked, is_order, is_slash_command, is_titled, without_marks};
 use super::rule::is_rule;
 use super::shown::without_shown;
 use super::terminal::without_terminal;
@@ -13,6 +14,8 @@ use crate::text;
 
 /// The length up to which a prompt is told whole, in characters, and that of what is told of a longer one.
 pub(in crate::extract) const MAX_WHOLE_CHARS: usize = 700;
+/// The same for a prompt with parts: there are more things to tell.
+const MAX_PARTS_CHARS: usize = 900;
 /// The same for a prompt that nobody answered: no answer tells what it asks for.
 pub(in crate::extract) const MAX_UNANSWERED_CHARS: usize = 1_200;
 /// The length from which a prompt is a document, in characters.
@@ -29,8 +32,14 @@ const QUOTES: [char; 4] = ['"', '”', '`', '」'];
 /// if text is pasted in it.
 pub(in crate::extract) fn whole_request(prompt: &str, max: usize) -> Option<String> {
     let prompt = unwrapped(&without_shown(&without_marks(prompt)));
+    if is_slash_command(&prompt) || plan(&prompt).is_some() || is_titled(&prompt) {
+        return None;
+    }
+    if let Some(parts) = Parts::in_prompt(&prompt) {
+        return Some(parts.told(max.max(MAX_PARTS_CHARS))).filter(|said| !said.is_empty());
+    }
     let is_document = prompt.chars().count() >= MIN_DOCUMENT_CHARS;
-    if is_document || is_slash_command(&prompt) || prompt.contains("```") || plan(&prompt).is_some() || is_paste(&prompt) {
+    if is_document || prompt.contains("```") || is_paste(&prompt) {
         return None;
     }
     if without_terminal(&prompt).is_some() || without_log(&prompt).is_some() {
@@ -106,36 +115,6 @@ fn clauses(sentence: &str) -> Vec<&str> {
     clauses
 }
 
-/// Returns what is ordered or forbidden in a request of several sentences, in at most `max` characters, with a mark where others are left
-/// out. None if it begins with an order, or if no order fits.
-pub(crate) fn ordered_in(request: &str, max: usize) -> Option<String> {
-    const PERSONS: [&str; 11] = ["i", "we", "you", "u", "me", "us", "my", "our", "please", "let's", "lets"];
-    const BANS: [&str; 5] = ["don't", "dont", "do not", "never", "no need"];
-    let orders = |said: &str| {
-        let lower = said.to_lowercase().replace('’', "'");
-        let bans = BANS.iter().any(|words| text::starts_with_words(&lower, words));
-        bans || (is_demand(said) && text::contains_any_words(&lower, &PERSONS))
-    };
-    // What was pasted is full of names.
-    let all = if request.contains('`') { Vec::new() } else { text::sentences(request) };
-    let parts: Vec<Part> = all
-        .iter()
-        .map(|said| Part { said: said.trim_start_matches(['…', ' ']).to_owned(), glue: " ", is_item: false })
-        .collect();
-    let begins = parts.first().is_some_and(|part| orders(&part.said));
-    let mut told: Vec<usize> = Vec::new();
-    for at in (0..parts.len()).rev().filter(|at| orders(&parts[*at].said)) {
-        told.insert(0, at);
-        if joined(&parts, &told).chars().count() + 4 > max {
-            told.remove(0);
-        }
-    }
-    let (first, last) = (*told.first()?, *told.last()?);
-    let before = if first > 0 { "… " } else { "" };
-    let after = if last + 1 < parts.len() { " …" } else { "" };
-    (!begins).then(|| format!("{before}{}{after}", joined(&parts, &told)))
-}
-
 /// Returns the places of the parts that are told of a prompt of more than `max` characters: its opening, the last part that says what is
 /// wanted, and as many of the others as fit, in their order.
 fn telling(parts: &[Part], max: usize) -> Vec<usize> {
@@ -189,13 +168,25 @@ fn says_wish(sentence: &str) -> bool {
 }
 
 /// Returns whether a sentence forbids something, or decides between two things.
-fn decides(sentence: &str) -> bool {
+pub(super) fn decides(sentence: &str) -> bool {
     const OPENINGS: [&str; 5] = ["don't", "dont", "do not", "never", "no need"];
     const WORDS: [&str; 8] =
         ["instead", "rather", "only", "must not", "should not", "shouldn't", "i don't want", "we don't want"];
     let lower = sentence.to_lowercase().replace('’', "'");
     let lower = lower.trim_start_matches("please ");
     OPENINGS.iter().any(|words| text::starts_with_words(lower, words)) || text::contains_any_words(lower, &WORDS)
+}
+
+/// Returns whether a sentence forbids something, or says what must be so or be proved before the work is done.
+pub(super) fn demands_proof(sentence: &str) -> bool {
+    const MUSTS: [&str; 6] = ["must", "never", "do not", "don't", "prove", "tested"];
+    const CHECKS: [&str; 3] = ["test", "verify", "confirm"];
+    const FULLY: [&str; 5] = ["end-to-end", "end to end", "fully", "thoroughly", "before"];
+    const DEEDS: [&str; 5] = ["debug", "test", "verify", "run", "check"];
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let lower = lower.trim_start_matches("please ");
+    let has = |words: &[&str]| text::contains_any_words(lower, words);
+    has(&MUSTS) || CHECKS.iter().any(|verb| text::starts_with_words(lower, verb)) || (has(&FULLY) && has(&DEEDS))
 }
 
 /// Returns the parts at these places on one line, with a mark where some are left out.
@@ -243,7 +234,7 @@ mod tests {
         let told =
             "Go through the faults of the till: pick a fault; mend it on a branch; if the bell rings, stop; Then close it.";
         assert_eq!(whole(said).as_deref(), Some(told));
-        assert_eq!(whole("1. fold the slip\n2. ring the bell").as_deref(), Some("fold the slip; ring the bell"));
+        assert_eq!(whole("1. fold the slip\n2. ring the bell").as_deref(), Some("1) fold the slip; 2) ring the bell"));
         let typed = "Fold the slip of the\ntill\nRemove the bell\n\nthe drawer sticks";
         assert_eq!(whole(typed).as_deref(), Some("Fold the slip of the till; Remove the bell; the drawer sticks"));
     }
@@ -257,16 +248,6 @@ mod tests {
         assert_eq!(whole(&said), Some(told.clone()));
         let typed = said.to_lowercase().replace(". ", "..");
         assert_eq!(whole(&typed), Some(told.to_lowercase().replace(". …", ".. …")));
-    }
-
-    #[test]
-    fn of_a_request_that_begins_with_talk_what_is_ordered_is_told() {
-        let said = "oh sorry, the shop was closed. The bell is good, but there is a better one. Lets paint the drawer of the till, please.";
-        assert_eq!(ordered_in(said, 80).as_deref(), Some("… Lets paint the drawer of the till, please."));
-        assert_eq!(ordered_in(said, 30), None);
-        assert_eq!(ordered_in("can you paint it? The shop was closed. Let's ring the bell.", 60), None);
-        let pasted = "The till is old. Let's open `till.rs` and print it.";
-        assert_eq!(ordered_in(pasted, 45), None);
     }
 
     #[test]

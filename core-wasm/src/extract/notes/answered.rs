@@ -1,7 +1,7 @@
 //! Answers for the requests of which nothing else is told.
 
+use super::denied::is_denied;
 use super::outcome::{Outcome, result};
-use super::overtaken::is_denied;
 use crate::extract::requests;
 use crate::extract::state::State;
 use crate::text;

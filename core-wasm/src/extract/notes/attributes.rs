@@ -1,8 +1,10 @@
 //! What the notes say of a session beside its texts: language, tests, commits, requests, plan and results, each as a name and a value.
 
-use super::given::Given;
+use super::denied::{denied, words_against_end, words_of_denials};
+use super::given::{Given, is_unchanged};
+use super::last_steps::last_steps;
 use super::outcome::{Outcome, ResultLine};
-use super::overtaken::{before_work, disputed};
+use super::overtaken::before_work;
 use super::pending::{is_left_proposed, is_only_proposed};
 use super::{MAX_ENTRIES, about_request};
 use crate::extract::clean;
@@ -49,7 +51,9 @@ pub(super) fn attributes(state: &State, outcome: &Outcome) -> Vec<(String, Strin
     all.add("title", state.title.as_str());
     add_requests(&mut all, state, outcome);
     add_results(&mut all, state, outcome);
+    all.add("last-steps", last_steps(state, outcome));
     all.add_numbers("removed-files", state.files.removed());
+    add_lost(&mut all, state);
     all.0
 }
 
@@ -97,7 +101,9 @@ fn add_commit_contents(all: &mut Attributes, state: &State) {
     let is_own = |path: &str| state.files.paths().any(|own| is_same_file(own, path));
     // Of a session with more files than are kept, any other file may be its own.
     if !state.files.has_dropped() {
-        all.add("committed-too", state.commit_contents.others(others, is_own));
+        let (open, of_others) = state.commit_contents.others(others, is_own);
+        all.add("committed-too", of_others);
+        all.add("also-committed", open);
     }
 }
 
@@ -107,15 +113,32 @@ fn add_branch(all: &mut Attributes, state: &State) {
         // The client names the branch of the folder, which the user may have changed since.
         let is_of_commit = state.undone.is_committed() && !state.commit_branch.is_empty();
         all.add("branch", if is_of_commit { state.commit_branch.as_str() } else { state.branch.as_str() });
-        let mut commit_state = state.commit_state(&state.files.paths().collect::<Vec<_>>());
+        let is_there = |path: &&str| !state.lost.is_lost(path) && !state.lost.may_be_lost(path, &state.branch);
+        let mut commit_state = state.commit_state(&state.files.paths().filter(is_there).collect::<Vec<_>>());
         if !state.other_commit.0.is_empty() {
             let other = state.labels().other_commit.replace("{}", &state.other_commit.0);
             commit_state = if commit_state.is_empty() { other } else { format!("{commit_state}; {other}") };
         }
         all.add("commit-state", commit_state);
     }
+    all.add("committed-as", state.committed_as.as_str());
     all.add("left-out", state.undone.left_out());
     all.add("switched", state.switched.told());
+    all.add("switched-end", if state.switched.is_left(&state.branch) { state.branch.as_str() } else { "" });
+}
+
+/// Adds the changed files that are in no commit beside the session's: those in hidden folders, those whose changes are lost, as a later look
+/// showed, and those that were changed on the same branch and not looked at since.
+fn add_lost(all: &mut Attributes, state: &State) {
+    let places = |test: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        state.files.paths().enumerate().filter(|(_, path)| test(path)).map(|(place, _)| place).collect()
+    };
+    all.add_numbers("local-files", places(&|path| state.undone.is_local(path)));
+    all.add_numbers("lost-files", places(&|path| state.lost.is_lost(path)));
+    all.add_numbers("unseen-files", places(&|path| state.lost.may_be_lost(path, &state.branch)));
+    if let Some(before) = state.lost.branch_before(&state.branch) {
+        all.add("lost-branches", format!("from `{before}` to `{}`", state.branch));
+    }
 }
 
 /// Adds the hashes of the commits, the tags, and the numbers of pull requests.
@@ -167,6 +190,8 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     let results = &outcome.results;
     if is_only_proposed(state, &outcome.end) {
         all.add("end", "proposed");
+    } else if is_unchanged(state) {
+        all.add("end", "unchanged");
     }
     if results.is_empty() && state.tasks.with_status(Status::Done).next().is_some() {
         // Where the session has an end, that tells what the tasks of its list name.
@@ -178,7 +203,9 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add_numbers("found", of(Given::Finding));
     all.add_numbers("documented", of(Given::Document));
     all.add_numbers("found-before-work", before_work(state, told));
-    all.add_numbers("disputed", disputed(state, told));
+    all.add_numbers("disputed", denied(state, told));
+    all.add("disputed-in", words_of_denials(state, told).join("\n"));
+    all.add("end-disputed", outcome.end_of.map(|at| words_against_end(state, at)).unwrap_or_default());
     all.add_numbers("refused", told.iter().enumerate().filter(|(_, it)| it.is_refused).map(|(place, _)| place));
     if outcome.since > 0 {
         all.add_numbers("since", [outcome.since]);

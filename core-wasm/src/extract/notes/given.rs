@@ -2,7 +2,8 @@
 
 use crate::extract::results::TurnResult;
 use crate::extract::state::State;
-use crate::extract::{files, standing, vanished};
+use crate::extract::tasks::Status;
+use crate::extract::{files, human, standing, vanished};
 
 /// The number of changed files from which an answer of a turn that changed none sums up earlier work.
 const MIN_SUMMED_FILES: usize = 2;
@@ -40,6 +41,19 @@ impl Given {
 /// Returns whether the session changed files, or committed what was changed before.
 pub(super) fn has_work(state: &State) -> bool {
     state.files.paths().next().is_some() || !state.commits.is_empty()
+}
+
+/// Returns whether a session that was asked to do something ended with a question or with tasks, and changed nothing: no file, and nothing with
+/// a command or through others. What it designed reads like work that was done.
+pub(super) fn is_unchanged(state: &State) -> bool {
+    let turns = state.results.turns();
+    let asks = |turn: &TurnResult| turn.substantive && !human::only_asks(&turn.asked);
+    let is_open = !state.open_question.is_empty() || state.tasks.with_status(Status::Pending).next().is_some();
+    !has_work(state)
+        && is_open
+        && turns.iter().any(|turn| turn.used_tools)
+        && turns.iter().any(asks)
+        && turns.iter().all(|turn| turn.acts.is_empty())
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 mod answered;
 mod attributes;
+mod denied;
 mod given;
+mod last_steps;
 mod line;
 mod outcome;
 mod overtaken;

@@ -31,20 +31,6 @@ pub(super) fn before_work(state: &State, results: &[ResultLine]) -> impl Iterato
     results.iter().enumerate().filter(move |(_, result)| is_overtaken(result)).map(|(place, _)| place)
 }
 
-/// Returns the places of the results of which the user said right after them that they do not help.
-pub(super) fn disputed(state: &State, results: &[ResultLine]) -> impl Iterator<Item = usize> {
-    let turns = state.results.turns();
-    let is_disputed =
-        |result: &ResultLine| !result.is_refused && !turns[result.turn].is_taken_back && is_denied(turns, result.turn);
-    results.iter().enumerate().filter(move |(_, result)| is_disputed(result)).map(|(place, _)| place)
-}
-
-/// Returns whether the user said right after a turn that what it gave does not help.
-pub(super) fn is_denied(turns: &[TurnResult], at: usize) -> bool {
-    let next = turns[at + 1..].iter().find(|next| next.number != turns[at].number && !next.only_calls());
-    next.is_some_and(|next| human::denies_success(&next.asked) || human::dismisses(next.said()))
-}
-
 /// Returns whether the user turned down the result of a turn that built nothing: right after it, or later by the name of the idea.
 pub(super) fn is_refused(state: &State, at: usize, line: &str) -> bool {
     let turns = state.results.turns();

@@ -52,7 +52,8 @@ pub(super) fn follows_choice(rest: &str) -> bool {
 
 /// Returns whether what is said behind an option limits or changes it by its first word.
 pub(super) fn turns_choice(said: &str) -> bool {
-    const TURNS: [&str; 10] = ["but", "and", "though", "except", "only", "just", "with", "without", "plus", "unless"];
+    const TURNS: [&str; 11] =
+        ["but", "and", "also", "though", "except", "only", "just", "with", "without", "plus", "unless"];
     let lower = said.to_lowercase();
     TURNS.iter().any(|word| text::starts_with_words(&lower, word))
 }

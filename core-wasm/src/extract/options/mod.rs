@@ -37,6 +37,7 @@ pub(super) use proposal::told_question;
 use recommended::recommended;
 use reply::{answered, names_itself, narrowed, puts_off};
 pub(super) use resolution::Resolution;
+pub(super) use subject::is_numbered_question;
 
 /// Returns all that a prompt decides, given the previous answer: an option, the answers to numbered questions, or what it takes up of
 /// an offer.

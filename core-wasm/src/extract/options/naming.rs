@@ -155,13 +155,17 @@ pub(super) fn names_letter(prompt: &str, id: &str) -> bool {
     let words: Vec<&str> = prompt.split_whitespace().collect();
     (0..words.len()).any(|at| {
         let before = at.checked_sub(1).map(|at| words[at].to_lowercase());
-        let is_taken = before.is_none_or(|it| BEFORE.contains(&it.trim_matches(|c: char| !c.is_alphanumeric())));
+        // "Yes to A": nothing else has the letter there.
+        let is_agreed =
+            at == 2 && words[1] == "to" && ["yes", "ok", "okay", "yeah"].contains(&words[0].to_lowercase().as_str());
+        let is_taken =
+            is_agreed || before.is_none_or(|it| BEFORE.contains(&it.trim_matches(|c: char| !c.is_alphanumeric())));
         // "A" and "I" alone are mostly other words.
         let is_ended = words[at].ends_with([',', '.', ')', '!', ':']) || (at + 1 == words.len() && at > 0);
         let is_word = matches!(id, "a" | "i");
         let behind = || words.get(at + 1..).map(|rest| format!(" {}", rest.join(" "))).unwrap_or_default();
         let is_taken = is_taken && (is_ended || follows_choice(&behind()));
-        is_taken && (is_ended || !is_word) && words[at].trim_matches(|c: char| !c.is_alphanumeric()) == letter
+        is_taken && (is_ended || is_agreed || !is_word) && words[at].trim_matches(|c: char| !c.is_alphanumeric()) == letter
     })
 }
 

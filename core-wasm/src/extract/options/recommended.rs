@@ -18,7 +18,25 @@ pub(super) fn recommended(options: &[ProposedOption], answer: &str) -> Option<us
             !title.contains("not recommended") && signs.iter().any(|sign| title.contains(sign))
         })
         .or_else(|| signs.iter().filter_map(|sign| lower.rfind(sign)).find_map(|at| named(text::head(&lower[at..], 200))))
+        .or_else(|| signs.iter().find_map(|sign| lettered(options, answer, lower.rfind(sign)?)))
         .or_else(|| praised(options, answer))
+}
+
+/// Returns the place of the option whose letter is the first one behind a recommendation at that place in lower case: "My recommendation:
+/// **B** (a second bell)". "I recommend A till" names none.
+fn lettered(options: &[ProposedOption], answer: &str, at: usize) -> Option<usize> {
+    const MAX_BETWEEN_BYTES: usize = 40;
+    // Lower case may have other places than the text itself.
+    let behind = text::head(answer.get(at..)?, MAX_BETWEEN_BYTES);
+    let is_outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    let (place, letter) = behind.char_indices().find(|&(place, c)| {
+        let rest = &behind[place + c.len_utf8()..];
+        c.is_ascii_uppercase() && is_outside(behind[..place].chars().next_back()) && is_outside(rest.chars().next())
+    })?;
+    let rest = behind[place + 1..].trim_start_matches([' ']);
+    let is_marked = !rest.starts_with(char::is_alphanumeric);
+    let id = letter.to_ascii_lowercase().to_string();
+    options.iter().position(|option| is_marked && option.id == id)
 }
 
 /// Returns the one option of which the end of an answer says that it is the better one: "Option 1 is cleaner".

@@ -82,7 +82,29 @@ pub(super) fn question(answer: &str, first: &ProposedOption) -> String {
         let is_asking = ASKING.iter().any(|word| text::starts_with_words(&lower, word));
         (is_asking && says_what(&asked) && !has_pointer(&asked)).then_some(asked)
     };
-    leads.copied().filter_map(question_at_end).find(|said| says_what(said)).or_else(last).unwrap_or_default()
+    let asked = leads.copied().filter_map(question_at_end).find(|said| says_what(said));
+    asked.or_else(last).or_else(|| before.iter().rev().find_map(|line| topic(line))).unwrap_or_default()
+}
+
+/// Returns what a question of an interview is about, if its line begins with its number: "Question 2 of 4: The name of the till. There are
+/// three ways".
+fn topic(line: &str) -> Option<String> {
+    const MAX_LABEL_BYTES: usize = 24;
+    const MAX_TOPIC_CHARS: usize = 80;
+    let plain = text::plain(line.trim_start_matches(['#', '-', '*', ' '])).replace("**", "");
+    let (label, rest) = plain.split_once([':', '：'])?;
+    let is_number = is_numbered_question(label) && label.len() <= MAX_LABEL_BYTES;
+    let said = text::first_sentence(rest.trim()).filter(|_| is_number)?;
+    let said = said.trim_end_matches(['.', '。']);
+    let is_topic = said.chars().count() <= MAX_TOPIC_CHARS && said.contains(' ') && !said.contains([':', '：']);
+    is_topic.then(|| said.to_owned())
+}
+
+/// Returns whether a text begins with the number of a question: "Question 2 of 4", "Q3".
+pub(in crate::extract) fn is_numbered_question(said: &str) -> bool {
+    let lower = text::head(said, 16).to_lowercase();
+    let number = lower.strip_prefix("question ").or_else(|| lower.strip_prefix('q')).or_else(|| lower.strip_prefix("질문 "));
+    number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns the question at the end of a line, without a lead such as "First question:". What is quoted asks for no choice.

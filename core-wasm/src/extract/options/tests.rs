@@ -474,3 +474,20 @@ fn of_a_long_list_that_asks_nothing_none_is_chosen() {
     let said = "More for the slip:\nRemove the text below the terms of sale.";
     assert_eq!(resolve(said, &slip), None);
 }
+
+#[test]
+fn a_consent_takes_the_letter_that_is_recommended() {
+    let answer = |end: &str| {
+        format!(
+            "**Question 2 of 4:** The name of the drawer. Two ways to tell it from the day till:\n\n- **A)** `till-night` — a name of its own.\n- **B)** `till@night` — an alias.\n\n{end}"
+        )
+    };
+    let chosen = |prompt: &str, end: &str| resolve(prompt, &answer(end)).map(|it| (it.asked, it.what, it.rejected));
+    let told =
+        |what: &str, rejected: &str| Some(("The name of the drawer".to_owned(), what.to_owned(), vec![rejected.to_owned()]));
+    let (first, second) = ("`till-night` — a name of its own.", "`till@night` — an alias.");
+    assert_eq!(chosen("yes", "My recommendation: **B** (`till@night`)."), told(second, "`till-night`"));
+    assert_eq!(chosen("yes", "I recommend **A**. It is clear."), told(first, "`till@night`"));
+    assert_eq!(chosen("Yes to A also the drawer is painted already", "Which one?"), told(first, "`till@night`"));
+    assert_eq!(chosen("yes", "I recommend A drawer of its own.").map(|it| it.2), None);
+}

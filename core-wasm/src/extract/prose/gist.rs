@@ -11,6 +11,22 @@ const PROPOSALS: &[&[&str]] = &[
     &["goal", "summary", "overview", "목표", "요약", "개요", "目的", "概要", "目标"],
 ];
 
+/// Headings below which stands what is changed, if a plan has no steps.
+const CHANGES: &[&str] = &[
+    "fix",
+    "the fix",
+    "proposed fix",
+    "change",
+    "changes",
+    "proposed change",
+    "proposed changes",
+    "수정",
+    "변경",
+    "修正",
+    "変更",
+    "修复",
+];
+
 /// What stands before the goal in a paragraph that says why.
 const GOALS: [&str; 4] = ["Goal:", "목표:", "目的:", "目标:"];
 
@@ -91,7 +107,17 @@ fn proposed(plan: &str, steps: &[String]) -> String {
     // A plan may name its goal in the paragraph that says why.
     let goal =
         || lines.iter().filter(is_prose).find(|line| GOALS.iter().any(|label| text::plain(line.text).starts_with(label)));
-    let said = proposed.or_else(goal).and_then(|line| text::first_sentence(&text::plain(line.text))).unwrap_or_default();
+    let is_change = |heading: &&str| CHANGES.contains(&heading.trim_matches(['#', '*', ':', ' ']));
+    let is_sentence = |line: &&Line<'_>| line.text.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '`');
+    let change = || {
+        let mut said = lines.iter().filter(is_prose).filter(is_sentence).filter(|_| steps.is_empty());
+        said.find(|line| line.headings.iter().any(|heading| is_change(&heading.as_str())))
+    };
+    let said = proposed
+        .or_else(goal)
+        .or_else(change)
+        .and_then(|line| text::first_sentence(&text::plain(line.text)))
+        .unwrap_or_default();
     let said = GOALS.iter().fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it)).trim();
     text::clip(said, 260).into_owned()
 }
@@ -219,6 +245,13 @@ fn step(heading: &str) -> Option<(usize, &str)> {
 mod tests {
     use super::*;
     use crate::extract::prose::document::tests::PLAN;
+
+    #[test]
+    fn a_plan_without_steps_proposes_what_it_changes() {
+        let plan = "# Loud till\n\n## Context\n\nThe bell of the till is loud.\n\n## Fix\n\n**File:** `src/till/bell.rs`:\n\n\
+                    - the wire goes from the drawer\n\nThe bell rings once when the drawer opens.";
+        assert_eq!(gist(plan), "The bell rings once when the drawer opens (`src/till/bell.rs`)");
+    }
 
     #[test]
     fn numbered_headings_are_steps_only_where_a_plan_has_them() {

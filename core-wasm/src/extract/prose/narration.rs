@@ -80,6 +80,8 @@ const NARRATION: &[&str] = &[
     "i have the",
     "i have a",
     "i have all",
+    "i have enough",
+    "i have full",
     "i now have",
     "now i have",
     "now i",

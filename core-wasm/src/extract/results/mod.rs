@@ -5,6 +5,7 @@
 
 mod amendment;
 mod answers;
+mod asked;
 mod barred;
 mod brief;
 mod choice;
@@ -39,8 +40,7 @@ use crate::bindings::throughline::policy::types::Draft;
 use line::Said;
 use reprinted::Reprint;
 pub(super) use superseded::names_real_cause;
-use turn_result::share;
-pub(super) use turn_result::{TurnResult, is_dismissed};
+pub(super) use turn_result::{TurnResult, is_dismissed, share};
 
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 48;
@@ -137,19 +137,6 @@ impl Results {
     pub(super) fn stop_proposal(&mut self) {
         if let Some(last) = self.latest().filter(|last| !last.edited && !last.committed) {
             last.conceded = true;
-        }
-        self.judged.take();
-    }
-
-    /// Records that the user turned down some of the options that the answer of the latest turn lists, given how they begin.
-    pub(super) fn turn_down(&mut self, options: &[&str]) {
-        if let Some(last) = self.latest() {
-            let mut is_of_option = false;
-            for it in last.statements.iter_mut().filter(|it| it.voice == Voice::Answer) {
-                let begins = |option: &&str| it.text.starts_with(option) || it.heading.starts_with(option);
-                is_of_option = options.iter().any(begins) || (is_of_option && it.goes_on);
-                it.is_turned_down |= is_of_option;
-            }
         }
         self.judged.take();
     }

@@ -1126,14 +1126,3 @@ fn a_list_of_one_item_keeps_its_lead_and_what_that_points_to() {
     results.push(turn(answer, ""));
     assert_eq!(results.with_leads(vec![(0, 3)]), [(0, 1), (0, 2), (0, 3)]);
 }
-
-#[test]
-fn an_option_that_was_turned_down_is_not_told() {
-    let mut results = Results::default();
-    let answer = "The drawer of the till is stuck. Two ways:\n\n- Oil the lock of the drawer. It takes an hour.\n- Buy a drawer for the \
-                  shop. It takes a week.";
-    results.push(turn(answer, ""));
-    results.turn_down(&["Buy a drawer"]);
-    let down: Vec<bool> = results.turns()[0].statements.iter().map(|it| it.is_turned_down).collect();
-    assert_eq!(down, [false, false, false, false, true, true]);
-}

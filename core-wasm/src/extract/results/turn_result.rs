@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::human;
+use crate::extract::human::{self, Denial};
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::extract::turn::Acts;
 use crate::text;
 
 /// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
@@ -48,6 +49,9 @@ pub(in crate::extract) struct TurnResult {
     /// All that the user said for it. May be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub whole: String,
+    /// What the prompt says against the success of the work before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
     /// What the user added while the agent worked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
@@ -102,6 +106,9 @@ pub(in crate::extract) struct TurnResult {
     pub used_tools: bool,
     /// Whether the agent may have changed something beside files: a branch, an issue, a service.
     pub acted: bool,
+    /// What it ran that may have changed something.
+    #[serde(skip_serializing_if = "Acts::is_empty")]
+    pub acts: Acts,
     /// Whether the agent was still at work when the turn ended.
     pub is_unfinished: bool,
 }
@@ -459,7 +466,7 @@ pub(super) fn share_of<'a, T: 'a>(own: impl IntoIterator<Item = &'a T>, is_there
 
 /// Returns which share of all a part is.
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
-pub(super) fn share(part: usize, all: usize) -> f32 {
+pub(in crate::extract) fn share(part: usize, all: usize) -> f32 {
     if all == 0 { 0.0 } else { part as f32 / all as f32 }
 }
 

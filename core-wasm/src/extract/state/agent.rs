@@ -36,6 +36,9 @@ const MAX_FIRST: usize = 3;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
+/// The maximum length of the error with which the client stopped, in characters.
+const MAX_CLIENT_ERROR_CHARS: usize = 160;
+
 impl State {
     /// Records where the session stands, as the client wrote it down.
     pub(super) fn recap_line(&mut self, line: &Line<'_>) {
@@ -57,14 +60,16 @@ impl State {
 
     pub(super) fn assistant_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_api_error {
+            self.client_failed(line);
             return;
         }
         self.update_span(line);
         // The client uses a model name of its own for messages that it writes itself.
-        if let Some(model) = line.model().filter(|model| model != "<synthetic>")
-            && model != self.model
-        {
-            self.model = clean::line(&model, 80);
+        if let Some(model) = line.model().filter(|model| model != "<synthetic>") {
+            self.client_error.clear();
+            if model != self.model {
+                self.model = clean::line(&model, 80);
+            }
         }
         line.blocks(|block| match block {
             Block::Text(raw) => self.agent_text(&raw.text().unwrap_or_default(), line_ref(line), settled),
@@ -90,6 +95,17 @@ impl State {
             Block::ToolResult { .. } => {}
         });
         self.turn.has_ended = line.ends_turn;
+    }
+
+    /// Records with what the client stopped instead of an answer: a limit, a key that is not valid, a server that does not answer.
+    fn client_failed(&mut self, line: &Line<'_>) {
+        line.blocks(|block| {
+            if let Block::Text(raw) = block {
+                let said = clean::line(&raw.text().unwrap_or_default(), MAX_CLIENT_ERROR_CHARS);
+                // Behind the message stands what the server sent.
+                said.split(" {").next().unwrap_or_default().trim_end_matches([':', ' ']).clone_into(&mut self.client_error);
+            }
+        });
     }
 
     fn agent_thought(&mut self, thought: &str, source: &LineRef) {
@@ -240,6 +256,7 @@ impl State {
             number: self.turns,
             asked: turn.title.clone(),
             whole: turn.whole.clone(),
+            denials: turn.denials.clone(),
             added: turn.added.clone(),
             statements: turn.all_statements(),
             checked: prose::checked(&turn.answer).unwrap_or_default(),
@@ -265,6 +282,7 @@ impl State {
             offers: prose::ends_with_choice(&turn.answer),
             used_tools: turn.used_tools,
             acted: turn.acted,
+            acts: turn.acts.clone(),
             is_unfinished: turn.is_unfinished(),
         }
     }
@@ -283,6 +301,7 @@ impl State {
 
     /// Closes the turn: what its answer says now holds.
     pub(super) fn close_turn(&mut self, settled: &mut Vec<Draft>) {
+        self.unheard.clear();
         let turn = &self.turn;
         if !turn.answer.is_empty() {
             self.language_counts[text::language(&turn.answer) as usize] += 2;
@@ -364,6 +383,8 @@ impl State {
             // What was done without a word is told by the request.
             let result = self.turn_result();
             self.results.push(result);
+        } else if turn.prompt_chars > 0 {
+            self.unheard.clone_from(&turn.denials);
         }
         if let Some(memory) = self.failures.pasted_memory(&self.turn.answered.clone(), self.labels()) {
             self.memories.add(memory, settled);

@@ -114,6 +114,8 @@ impl State {
             self.undone.is_to_commit(path) && !listed.moved_from.iter().any(|from| work_tree::is_same_file(from, path))
         };
         let removed: Vec<String> = files.removed_paths().filter(is_removed).map(str::to_owned).collect();
+        let is_own = |path: &&String| files.paths().any(|own| work_tree::is_same_file(own, path));
+        self.commit_contents.listed(listed.modified.iter().chain(&listed.untracked).filter(|path| !is_own(path)));
         let has_landed = self.undone.git_listed(listed, |path| files.is_new(path));
         // A file that is gone and that git does not miss was never one of the repository's.
         if listed.is_whole && !has_landed {
@@ -141,6 +143,16 @@ impl State {
             }
         }
         has_landed
+    }
+
+    /// Applies the changes of a commit that git showed. One that holds what the session wrote and did not commit was made by somebody else.
+    pub(super) fn commit_of_others_shown(&mut self, command: &str, output: &str) {
+        let Some(hash) = commits::compared_commit(command).filter(|_| self.undone.is_without_commit()) else { return };
+        let added = output.lines().filter_map(|line| line.trim_start().strip_prefix('+'));
+        if self.lost.is_in_commit(added, |path| self.undone.is_to_commit(path)) {
+            self.undone.committed_by_others();
+            self.committed_as = hash;
+        }
     }
 
     /// Takes what a command line did with git beside its commits: stashes, remotes, pushes and another history.

@@ -57,6 +57,9 @@ impl State {
                     && prose::offers_choice(&resolved.what))
         };
         let all = options::resolve_all(prompt, answer);
+        if all.is_empty() && !has_letter(prompt) && !human::only_asks(prompt) {
+            self.results.options_passed_over();
+        }
         let chose = |resolved: &options::Resolution| chose(resolved) && !resolved.is_of_session();
         // An option that was picked by its letter is no subject of the next choice.
         let about = Some(about).filter(|about| human::stands_alone(about) && human::without_option_letter(about) == *about);
@@ -64,6 +67,9 @@ impl State {
             // Whoever says much may speak of a list that offers nothing.
             if prompt.chars().count() <= MAX_SHORT_CHOICE {
                 self.results.turn_down(&resolved.rejected.iter().map(|it| start_of_option(it)).collect::<Vec<_>>());
+            }
+            if !resolved.rejected.is_empty() {
+                self.results.question_answered();
             }
             resolved.rejected.retain(|option| prose::can_be_rejected(option));
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
@@ -305,6 +311,12 @@ pub(super) fn decision_text(what: &str, why: &str, rejected: &[String], labels: 
 /// Returns what was chosen, of the title of a decision: what stands behind its question.
 fn chosen_in(title: &str) -> &str {
     title.rsplit(" → ").next().unwrap_or_default()
+}
+
+/// Returns whether a prompt may name an option by its letter.
+fn has_letter(prompt: &str) -> bool {
+    let is_letter = |word: &str| word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    prompt.split(|c: char| !c.is_alphanumeric()).any(|word| is_letter(word) && !matches!(word, "a" | "i" | "I"))
 }
 
 /// Returns how an option begins in the answer, as far as it is not shortened and stands there as it is told.

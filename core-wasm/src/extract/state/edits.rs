@@ -40,6 +40,8 @@ struct Edit<'a> {
     /// The whole file, if it was written as a whole.
     content: Option<Cow<'a, str>>,
     is_creation: bool,
+    /// The whole file as it was before the edit.
+    before: Option<Raw<'a>>,
 }
 
 impl<'a> Edit<'a> {
@@ -51,6 +53,7 @@ impl<'a> Edit<'a> {
             b"oldString" => this.old = value.text().unwrap_or_default(),
             b"newString" => this.new = value.text().unwrap_or_default(),
             b"content" => this.content = value.text(),
+            b"originalFile" => this.before = Some(value),
             b"type" => this.is_creation = value.json() == "\"create\"",
             _ => {}
         });
@@ -129,7 +132,14 @@ impl State {
         let edit = Edit::read(result);
         self.mended_findings(file);
         self.count_names(file, &edit);
+        if let Some(before) = edit.before.filter(|_| self.lost.wants_look(file, self.turns)).and_then(Raw::text) {
+            self.file_looked_at(file, &before);
+        }
         let lines = edit.lines();
+        // What is committed of it stays.
+        if self.lost.edited(file, &lines, self.turns, &self.branch) && self.undone.is_without_commit() {
+            self.files.record_removal(file, true);
+        }
         if edit.is_creation {
             self.files.record_creation(file);
         }
@@ -150,6 +160,13 @@ impl State {
         self.failures.file_changed(file);
         for memory in self.failures.edit_passed(file, &tool_use.name, self.labels()) {
             self.record_fix(memory, settled);
+        }
+    }
+
+    /// Compares the whole text of a file with what the session wrote into it before. What is committed may be on another branch.
+    pub(super) fn file_looked_at(&mut self, file: &str, whole: &str) {
+        if self.undone.is_to_commit(file) && self.lost.looked_at(file, whole, self.turns) {
+            self.undone.restored(|path| path == file);
         }
     }
 
@@ -283,6 +300,7 @@ impl State {
     /// Records that the files for which `is_restored` returns true are as they were at the last commit.
     pub(super) fn files_restored(&mut self, is_restored: impl Fn(&str) -> bool + Copy) {
         self.undone.restored(is_restored);
+        self.lost.forget(is_restored);
         self.turn.restored(is_restored);
         let commits = self.own_commits();
         self.taken_back.restored(self.files.paths().filter(|path| is_restored(path)), self.turns, commits);
@@ -361,6 +379,7 @@ impl State {
             self.vanished.file_removed(path, self.turns);
         }
         self.turn.restored(|known| known == path);
+        self.lost.forget(|known| known == path);
         let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
         self.files.record_removal(path, leaves_nothing);
         if leaves_nothing {

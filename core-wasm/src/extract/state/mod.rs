@@ -29,6 +29,7 @@ use crate::extract::evidence::Evidence;
 use crate::extract::failures::{self, Failures};
 use crate::extract::files::{Files, is_document, is_named};
 use crate::extract::labels::{Labels, labels};
+use crate::extract::lost::Lost;
 use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
 use crate::extract::questions::Question;
@@ -44,7 +45,7 @@ use crate::extract::switched::{self, Switched};
 use crate::extract::taken_back::TakenBack;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
-use crate::extract::turn::Turn;
+use crate::extract::turn::{self, Turn};
 use crate::extract::undone::Undone;
 use crate::extract::vanished::Vanished;
 use crate::extract::{commands, human, options, pointed};
@@ -104,6 +105,9 @@ pub(super) struct State {
     pub(super) edited_on: String,
     pub(super) turn: Turn,
     queue: Vec<String>,
+    /// What the latest prompt says against the success of the work before it, if the agent did nothing after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unheard: Vec<human::Denial>,
     /// Whether the next prompt comes from the queue.
     is_dequeued: bool,
     seen_additions: Vec<u32>,
@@ -154,12 +158,16 @@ pub(super) struct State {
     tried_commit: String,
     /// The hash of the commit under another message that holds the work of such a commit, and the turn in which git showed it.
     pub(super) other_commit: (String, u32),
+    /// The hash of a commit that somebody else made of the session's changes. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) committed_as: String,
     /// The latest list of changed files that git printed.
     stat: commits::Stat,
     /// The size of the largest commit: files, lines added and lines removed.
     pub(super) largest_commit: (u32, u32, u32),
     pub(super) commit_contents: CommitContents,
     pub(super) switched: Switched,
+    pub(super) lost: Lost,
     /// Whether a command ran that may have given files another form.
     has_formatted: bool,
     /// The model that wrote the latest message.
@@ -174,6 +182,9 @@ pub(super) struct State {
     pub(super) open_question: String,
     /// What the agent was at when the latest turn ended without an answer. May be empty.
     pub(super) stopped_at: String,
+    /// The error with which the client stopped, if the agent said and did nothing since. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) client_error: String,
     pub(super) undone: Undone,
     /// The document that the agent wrote for the next session. May be empty.
     pub(super) handoff: String,
@@ -435,6 +446,17 @@ impl State {
             format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))
         }));
         all
+    }
+
+    /// Returns the commands that may have changed something and whose results never came, as they are told.
+    pub(super) fn begun_acts(&self) -> Vec<String> {
+        let shells = self.pending_uses.of_turn(self.turns).filter(|it| it.tool == Tool::Shell);
+        shells.flat_map(|it| turn::acting(&it.what)).collect()
+    }
+
+    /// Returns what the user said last against the success of the work, where no turn came of it.
+    pub(super) fn unheard(&self) -> impl Iterator<Item = human::Denial> {
+        self.unheard.iter().cloned().chain(self.queue.iter().flat_map(|queued| human::denials(queued)))
     }
 
     /// Returns the branch of work that is not committed, as it stands behind a commit, unless the files are told with it. May be empty.

@@ -77,12 +77,21 @@ impl State {
         if reason.is_some() && !asks {
             self.undone.plan_refused(&title);
         } else {
-            self.undone.plan_made(&title, &prose::gist(plan));
+            self.undone.plan_made(&title, &self.gist_of(plan));
             self.record_plan(plan, SaidBy::Agent, 35, source, settled);
             // Without a reason, the interruption that follows is the client's.
             self.question_deferred |= reason.is_none();
         }
         title
+    }
+
+    /// Returns what a plan proposes in a few words, with why, as far as it says that.
+    fn gist_of(&self, plan: &str) -> String {
+        let gist = prose::gist(plan);
+        match human::plan_reason(plan).filter(|reason| !gist.contains(reason.as_str())) {
+            Some(reason) if !gist.is_empty() => format!("{gist} — {}: {reason}", self.labels().why),
+            _ => gist,
+        }
     }
 }
 

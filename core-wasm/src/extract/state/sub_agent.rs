@@ -89,6 +89,9 @@ impl State {
     /// Takes what a command line of a sub-agent checked, committed and pushed.
     fn sub_agent_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
+        if commands::may_write_files(command) {
+            self.commit_contents.may_be_written();
+        }
         self.undone.command_ran(command, output);
         self.checked_apart(command, output, is_error);
         if !is_error {

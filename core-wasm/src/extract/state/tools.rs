@@ -1,5 +1,7 @@
 //! What tools did: their results, and the commands that ran.
 
+use std::borrow::Cow;
+
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::ci;
@@ -46,8 +48,13 @@ impl State {
             return;
         }
         // What another agent did may stand nowhere else.
-        self.turn.acted |=
-            !is_error && (tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)));
+        if tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)) {
+            self.commit_contents.may_be_written();
+            if !is_error {
+                self.turn.acted = true;
+                self.turn.acts.other_acted();
+            }
+        }
         match tool_use.tool {
             Tool::Shell => {
                 let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
@@ -60,6 +67,11 @@ impl State {
                 if !is_error {
                     self.plan_read(&tool_use.what, content);
                     let path = tool_use.what.as_str();
+                    if self.lost.wants_look(path, self.turns)
+                        && let Some(whole) = line.result.and_then(whole_file)
+                    {
+                        self.file_looked_at(path, &whole);
+                    }
                     if self.is_background_output(path) {
                         let shown = clean::clean(&transcript::result_text(content));
                         let output: Vec<&str> = shown.lines().map(without_line_number).collect();
@@ -174,7 +186,13 @@ impl State {
         if is_of_client(output, is_error) {
             return;
         }
+        if !failed {
+            self.turn.acts.ran(command);
+        }
         self.has_formatted |= commands::may_format(command);
+        if !tool_use.is_of_user() && commands::may_write_files(command) {
+            self.commit_contents.may_be_written();
+        }
         if switched::may_switch(tool_use) {
             self.switched.may_switch(self.turns);
         }
@@ -201,6 +219,7 @@ impl State {
         let committed = self.commits_made(tool_use, output, is_error, counts.is_some(), settled);
         has_landed |= after.is_some_and(|listed| self.git_listed(&listed));
         has_landed |= self.git_showed(command, output);
+        self.commit_of_others_shown(command, output);
         if has_landed {
             self.failures.commit_landed();
         }
@@ -433,6 +452,14 @@ fn is_of_client(output: &str, is_error: bool) -> bool {
 fn looks_at_pages(tool: &str) -> bool {
     let tool = tool.to_lowercase();
     text::contains_any(&tool, &["browser", "playwright", "chrome", "puppeteer"])
+}
+
+/// Returns the text of a file that was read, if it was read as a whole.
+fn whole_file(result: Raw<'_>) -> Option<Cow<'_, str>> {
+    let file = result.get("file")?;
+    let number = |key: &str| file.get(key).and_then(|value| value.json().parse::<u64>().ok());
+    let is_whole = number("startLine") == Some(1) && number("numLines")? == number("totalLines")?;
+    file.get_text("content").filter(|_| is_whole)
 }
 
 /// Returns a line of a file without the number that the client prints before it.

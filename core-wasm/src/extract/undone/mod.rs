@@ -38,6 +38,9 @@ pub(super) struct Undone {
     work_tree: WorkTree,
     /// Whether a commit was made.
     has_committed: bool,
+    /// Whether git showed a commit of somebody else's that holds the session's changes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_committed_by_others: bool,
     /// Whether a commit was made since the last push.
     is_unpushed: bool,
     /// How many commits the branch has that were not pushed, counted from what git said last. Zero if nobody knows.
@@ -227,9 +230,15 @@ impl Undone {
         }
     }
 
+    /// Records that somebody else committed what was changed so far.
+    pub(super) fn committed_by_others(&mut self) {
+        self.work_tree.settled();
+        self.is_committed_by_others = true;
+    }
+
     /// Returns whether something was changed that is still there, or committed.
     fn has_work(&self) -> bool {
-        self.has_committed || !self.work_tree.changed().is_empty()
+        self.has_committed || self.is_committed_by_others || !self.work_tree.changed().is_empty()
     }
 
     /// Returns what git was told to add since the last commit, and the files among that which git had listed as changed.
@@ -240,6 +249,11 @@ impl Undone {
     /// Returns whether git still has to commit what the session changed in a file.
     pub(super) fn is_to_commit(&self, path: &str) -> bool {
         self.work_tree.changed().iter().any(|changed| changed == path)
+    }
+
+    /// Returns whether a file lies in a hidden folder, and the session's commits left it out.
+    pub(super) fn is_local(&self, path: &str) -> bool {
+        self.work_tree.is_local(path)
     }
 
     /// Returns whether nothing of the session is committed, so that what git takes back is as it was before.
@@ -369,6 +383,11 @@ impl Undone {
         self.unanswered == title && !self.is_planned()
     }
 
+    /// Returns whether the latest request has no answer.
+    pub(super) fn has_unanswered(&self) -> bool {
+        !self.unanswered.is_empty() && !self.is_planned()
+    }
+
     fn plan_answers(&mut self) {
         if !self.unanswered.is_empty() {
             self.unanswered.clone_into(&mut self.planned);
@@ -445,7 +464,7 @@ impl Undone {
             (true, false) => labels.interrupted_unchanged,
         };
         // A plan that waits, or was refused, was the answer.
-        if !self.unanswered.is_empty() && !self.is_planned() {
+        if self.has_unanswered() {
             let is_first = self.unanswered == request;
             let is_more = self.unanswered_whole.len() > self.unanswered.len();
             let asked = if is_more { &self.unanswered_whole } else { &self.unanswered };

@@ -42,6 +42,9 @@ pub(super) struct WorkTree {
     commit_size: u32,
     /// Whether the latest list of changed files left some of them out.
     is_list_cut: bool,
+    /// Changed files in hidden folders that commits of other files left out. Mostly git ignores them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    local: Vec<String>,
     /// Whether git listed some of the session's changed files no more: somebody else committed them or took them back.
     has_settled: bool,
 }
@@ -50,6 +53,7 @@ impl WorkTree {
     /// Records that the session changed a file.
     pub(super) fn file_changed(&mut self, path: &str) {
         self.others.retain(|other| !is_same_file(other, path));
+        self.local.retain(|local| local != path);
         self.is_tried = false;
         if !self.changed.iter().any(|known| known == path) && self.changed.len() < MAX_FILES {
             self.changed.push(path.to_owned());
@@ -181,10 +185,14 @@ impl WorkTree {
         if added.is_empty() || added.iter().any(|name| matches!(name.as_str(), "." | "./" | "*" | ":/")) {
             self.changed.clear();
             self.others.clear();
+            self.local.clear();
             return;
         }
         let is_left = |path: &String| !added.iter().any(|name| covers(name, path));
-        self.changed.retain(|path| is_left(path) && !is_local(path));
+        self.local.retain(is_left);
+        self.changed.retain(is_left);
+        self.local.extend(self.changed.extract_if(.., |path| is_local(path)));
+        self.local.truncate(MAX_FILES);
         self.others.retain(is_left);
     }
 
@@ -246,6 +254,11 @@ impl WorkTree {
     /// Returns the session's files that have to be committed.
     pub(super) fn changed(&self) -> &[String] {
         &self.changed
+    }
+
+    /// Returns whether commits of other files left out a file in a hidden folder.
+    pub(super) fn is_local(&self, path: &str) -> bool {
+        self.local.iter().any(|local| local == path)
     }
 
     /// Returns what git was told to add since the last commit.

@@ -271,3 +271,16 @@ fn a_table_of_sizes_beside_other_commands() {
     let cut = " src/menu.ts | 4 ++++\n 2 files changed, 5 insertions(+), 1 deletion(-)\n";
     assert_eq!(diff("git diff --stat | tail -2", cut), None);
 }
+
+#[test]
+fn a_hidden_file_that_commits_leave_out() {
+    let mut tree = WorkTree::default();
+    tree.file_changed(".till/draft.html");
+    tree.file_changed("src/till.rs");
+    tree.command_ran("git add src/till.rs");
+    tree.committed();
+    assert!(tree.is_local(".till/draft.html") && !tree.is_local("src/till.rs") && tree.changed().is_empty());
+    tree.command_ran("git add .till");
+    tree.committed();
+    assert!(!tree.is_local(".till/draft.html"));
+}
