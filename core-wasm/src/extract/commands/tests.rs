@@ -97,7 +97,7 @@ fn purposes_are_compared_without_wrappers_and_pipes() {
     assert_eq!(class("git status"), Class::Inspect);
     assert_eq!((class("rtk test bun run test"), class("test -f till.rs")), (Class::Test, Class::Inspect));
     assert_eq!(
-        (runs_tests("rtk test bun run test 2>&1"), runs_tests("rtk test bun test till.rs")),
+        (runs_tests("rtk test bun run test 2>&1"), runs_tests("rtk test bun test till.ts")),
         (Some(false), Some(true))
     );
     assert_eq!(class("git add a && git commit -m \"x\" && git status"), Class::Commit);
