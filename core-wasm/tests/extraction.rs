@@ -952,10 +952,10 @@ fn a_plan_that_was_put_aside_stands_with_its_own_request() {
         .tool("ExitPlanMode", &plan, refused, true, &Value::Null)
         .human("[Request interrupted by user for tool use]");
     let outcome = script.outcome();
-    let course = attribute(&outcome, "course");
-    let told = course.lines().find(|line| line.contains("not carried out")).unwrap_or_default();
-    assert!(told.contains("guide is not found") && told.contains("and to no copy"), "{course}");
-    assert!(!outcome.notes.outcome.contains("not carried out"), "{}", outcome.notes.outcome);
+    let (course, notes) = (attribute(&outcome, "course"), &outcome.notes);
+    assert!(course.lines().any(|line| line.starts_with("end ") && line.contains("guide is not found")), "{course}");
+    assert!(notes.outcome.contains("not carried out") && notes.outcome.contains("and to no copy"), "{}", notes.outcome);
+    assert!(!notes.outcome.contains("slip.go") && notes.done.iter().any(|it| it.contains("slip.go")), "{notes:?}");
 }
 
 #[test]

@@ -150,8 +150,10 @@ fn with_work_before(state: &State, lines: &mut Lines, at: usize, end: String) ->
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
     // What was done for a request of its own is not the end of the work before it.
     let has_own_work = turns[at].edited && turns[at].substantive && (end.contains(label.as_str()) || !only_checks());
+    // Nor is a plan for another request, which is told behind the end if the user put it aside.
+    let has_plan = at + 1 == turns.len() && state.undone.refusal(state.labels()).is_some();
     let before = work_before(turns, lines, at, &end, committed)
-        .filter(|_| !has_own_work)
+        .filter(|_| !has_own_work && !has_plan)
         .filter(|&place| !turns[lines[place].0].is_taken_back || turns[at].is_taken_back)
         .filter(|&place| is_short || (is_commit && fits(&lines[place].1)));
     let Some(place) = before else { return end };
