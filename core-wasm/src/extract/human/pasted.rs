@@ -1,9 +1,14 @@
 //! Tells what the user typed from what the user pasted or quoted.
 
+mod announced;
+mod markup;
+
 use super::copied::{without_copied, without_pictures};
 use super::terminal::is_terminal;
 use crate::text;
 use crate::text::Language;
+use announced::{announces_quotation, heads_mail, reports_speech};
+use markup::{Unclosed, block_tag, opens_comment};
 
 /// The maximum length of a request below or above pasted text, in characters.
 pub(super) const MAX_BESIDE_PASTE: usize = 500;
@@ -39,7 +44,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
     let has_hunks = prompt.contains("\n@@ ") || prompt.contains("diff --git ");
     let is_wide = lines.iter().any(|line| text::language(line) != Language::English);
     let (mut own, mut next, mut in_diff, mut in_quotation, mut in_finding) = (String::new(), 0, false, false, false);
-    let mut in_terminal = false;
+    let (mut in_terminal, mut unclosed) = (false, Unclosed::default());
     while let Some(&line) = lines.get(next) {
         let rest = &lines[next..];
         let bare = line.trim_start();
@@ -66,7 +71,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
             break;
         }
         if let Some(name) = block_tag(bare) {
-            next += lines_of_element(rest, &name) - 1;
+            next += unclosed.lines_of_element(rest, &name) - 1;
             continue;
         }
         let is_changed = is_header || (bare.starts_with(['+', '-', '@']) && (in_diff || has_hunks));
@@ -249,222 +254,6 @@ fn is_change(line: &str) -> bool {
     after.is_some_and(char::is_alphabetic)
 }
 
-/// Returns whether a line stands above a mail that was answered or forwarded.
-fn heads_mail(line: &str) -> bool {
-    let title = line.trim_matches(|c: char| matches!(c, '-' | '_' | ':') || c.is_whitespace()).to_lowercase();
-    let titles = [
-        "original message",
-        "forwarded message",
-        "begin forwarded message",
-        "ursprüngliche nachricht",
-        "weitergeleitete nachricht",
-        "mensaje original",
-        "mensaje reenviado",
-        "원본 메시지",
-        "전달된 메시지",
-        "元のメッセージ",
-        "転送メッセージ",
-        "原始邮件",
-        "转发的邮件",
-    ];
-    titles.contains(&title.as_str())
-}
-
-/// Returns whether a Korean line ends by saying that it was somebody else who said it.
-fn reports_speech(line: &str) -> bool {
-    let end = line.trim_end().trim_end_matches(['.', '!', '"', '”', '\'']);
-    let said =
-        ["합니다", "한다", "했다", "했습니다", "말한다", "말합니다", "말했다", "말했습니다", "적혀 있다", "적혀 있습니다"];
-    said.iter().any(|said| end.strip_suffix(said).is_some_and(|head| head.ends_with("라고 ")))
-}
-
-/// Returns what stands before a comment that goes on beyond the first line, and the number of lines that it takes.
-fn opens_comment<'a>(lines: &[&'a str]) -> Option<(&'a str, usize)> {
-    let (before, comment) = lines.first()?.rsplit_once("<!--")?;
-    if comment.contains("-->") || before.ends_with(['`', '"', '\'']) {
-        return None;
-    }
-    let end = lines.iter().skip(1).position(|line| line.contains("-->"));
-    Some((before, end.map_or(lines.len(), |end| end + 2)))
-}
-
-/// Elements of HTML that hold blocks of text.
-const BLOCKS: &[&str] = &[
-    "html",
-    "head",
-    "body",
-    "script",
-    "style",
-    "div",
-    "p",
-    "ul",
-    "ol",
-    "li",
-    "dl",
-    "table",
-    "tr",
-    "td",
-    "section",
-    "article",
-    "main",
-    "aside",
-    "header",
-    "footer",
-    "nav",
-    "blockquote",
-    "pre",
-    "details",
-    "form",
-    "template",
-    "textarea",
-    "h1",
-    "h2",
-    "h3",
-];
-
-/// Returns the name of the block element that a line opens.
-fn block_tag(line: &str) -> Option<String> {
-    let name: String = line.strip_prefix('<')?.chars().take_while(char::is_ascii_alphanumeric).collect();
-    let name = name.to_ascii_lowercase();
-    let ends = line.get(name.len() + 1..)?.chars().next().is_none_or(|c| matches!(c, '>' | '/') || c.is_whitespace());
-    (ends && BLOCKS.contains(&name.as_str())).then_some(name)
-}
-
-/// Returns how many lines an element takes that the first line opens: up to the tag that closes it. Without such a tag these are
-/// all lines of a page, and otherwise those up to the next empty line.
-fn lines_of_element(lines: &[&str], name: &str) -> usize {
-    let (open, close) = (format!("<{name}"), format!("</{name}"));
-    let (mut opened, mut closed, mut last) = (0, 0, None);
-    for (at, line) in lines.iter().enumerate() {
-        let line = line.to_ascii_lowercase();
-        opened += count_tags(&line, &open);
-        let here = count_tags(&line, &close);
-        closed += here;
-        if here > 0 {
-            last = Some(at + 1);
-        }
-        if closed >= opened {
-            return at + 1;
-        }
-    }
-    let to_empty = || lines.iter().position(|line| line.trim().is_empty());
-    let end = if matches!(name, "html" | "body") { None } else { last.or_else(to_empty) };
-    end.unwrap_or(lines.len())
-}
-
-/// Counts the tags in a line that begin with a text and whose name ends there.
-fn count_tags(line: &str, tag: &str) -> usize {
-    let ends = |at: usize| line.as_bytes().get(at + tag.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    line.match_indices(tag).filter(|(at, _)| ends(*at)).count()
-}
-
-/// Words that point to a text that follows, and what such a text is called. Both in one line that ends with a colon announce it:
-/// "Look at this issue:".
-const POINTERS: &[&str] = &[
-    "this",
-    "these",
-    "following",
-    "here is",
-    "here's",
-    "here are",
-    "i got",
-    "we got",
-    "below",
-    "from the",
-    "from a",
-    "이 ",
-    "다음",
-    "아래",
-    "この",
-    "次の",
-    "以下",
-    "这",
-    "下面",
-    "diese",
-    "diesen",
-    "dieser",
-    "folgende",
-    "folgenden",
-    "este",
-    "esta",
-    "siguiente",
-];
-
-const DOCUMENTS: &[&str] = &[
-    "issue",
-    "ticket",
-    "comment",
-    "comments",
-    "mail",
-    "mails",
-    "email",
-    "e-mail",
-    "message",
-    "messages",
-    "review",
-    "page",
-    "article",
-    "readme",
-    "log",
-    "logs",
-    "output",
-    "post",
-    "thread",
-    "reply",
-    "text",
-    "chat",
-    "snippet",
-    "feedback",
-    "tweet",
-    "findings",
-    "finding",
-    "이슈",
-    "티켓",
-    "댓글",
-    "메일",
-    "메시지",
-    "리뷰",
-    "페이지",
-    "문서",
-    "로그",
-    "글",
-    "コメント",
-    "メール",
-    "メッセージ",
-    "レビュー",
-    "ページ",
-    "ログ",
-    "文章",
-    "邮件",
-    "评论",
-    "消息",
-    "页面",
-    "日志",
-    "工单",
-    "nachricht",
-    "kommentar",
-    "seite",
-    "mensaje",
-    "comentario",
-    "correo",
-    "página",
-];
-
-/// Returns whether a line introduces other people's words: the header of a mail, "The page says:" or "Look at this issue:".
-fn announces_quotation(line: &str) -> bool {
-    let headers = ["From: ", "Subject: ", "Date: ", "Sent: ", "보낸 사람:", "件名:", "发件人:"];
-    let lower = line.to_lowercase();
-    let end = lower.trim_end().trim_end_matches(['"', '“']).trim_end();
-    let verbs =
-        ["says:", "said:", "wrote:", "reads:", "output:", "error:", "log:", "message:", "다음과 같다:", "내용:", "曰く:"];
-    let points = end.ends_with([':', '：']) && text::contains_any_words(end, POINTERS);
-    headers.iter().any(|header| line.starts_with(header))
-        || (points && text::contains_any_words(end, DOCUMENTS))
-        || verbs.iter().any(|verb| end.ends_with(verb))
-        || ["the page says", "the website says", "it says:", "페이지에"].iter().any(|opening| lower.starts_with(opening))
-        || text::contains_any(line, &["가 말하길", "이 말하길", "가 말하기를", "이 말하기를", "에서 말하길"])
-}
-
 /// Returns whether a line begins with a time, as lines of logs do.
 pub(super) fn is_log_line(line: &str) -> bool {
     let line = line.trim_start_matches('[').as_bytes();
@@ -588,6 +377,14 @@ mod tests {
         assert_eq!(own_words(chat).trim(), "What do you think?");
         assert_eq!(own_words("Look at [10:05] and round.").trim(), "Look at [10:05] and round.");
         assert_eq!(own_words("yes. also # Implement rounding\n\nAlways round.").trim(), "yes. also");
+    }
+
+    #[test]
+    fn a_prompt_of_thousands_of_lines_is_searched_once() {
+        for line in ["x\n", "<p>\n\n", "# x\n", "/* x\n\n", "● x\n", "1) x\n", "    x\n"] {
+            let own = own_words(&format!("Look.\n{}", line.repeat(20_000)));
+            assert!(own.starts_with("Look."), "{line}");
+        }
     }
 
     #[test]
