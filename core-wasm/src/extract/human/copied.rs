@@ -4,8 +4,17 @@
 /// Returns the lines of a prompt without those that were copied. Empty lines stay.
 pub(super) fn without_copied<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     let (mut own, mut at) = (Vec::with_capacity(lines.len()), 0);
+    let mut around = Paragraph::default();
+    let prompt = Prompt {
+        shows_tools: lines.iter().any(|line| line.trim_start().starts_with('⎿')),
+        last_close: lines.iter().rposition(|line| line.contains("*/")).unwrap_or_default(),
+    };
     while at < lines.len() {
-        let count = copied_at(lines, at);
+        // A pasted log may have thousands of lines: each paragraph is searched once.
+        if at >= around.end {
+            around = Paragraph::at(lines, at);
+        }
+        let count = copied_at(lines, at, &prompt, &mut around);
         if count == 0 {
             own.push(lines[at]);
         }
@@ -14,14 +23,54 @@ pub(super) fn without_copied<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     own
 }
 
+/// What is known of all lines.
+struct Prompt {
+    /// Whether a client shows its tools.
+    shows_tools: bool,
+    /// The place of the last line with the end of a comment of a program.
+    last_close: usize,
+}
+
+/// What is known of the lines up to the next empty one.
+#[derive(Default)]
+struct Paragraph {
+    /// The place of the empty line, and of the last line that ends a comment of a program.
+    end: usize,
+    close: Option<usize>,
+    /// The place up to which comments have no code below them.
+    plain: usize,
+}
+
+impl Paragraph {
+    fn at(lines: &[&str], at: usize) -> Self {
+        let end = at + paragraph(&lines[at..]).max(1);
+        let close = lines[at..end].iter().rposition(|line| line.trim() == "*/").map(|place| at + place);
+        Self { end, close, plain: at }
+    }
+
+    /// Returns how many lines comments and the code below them take that begin at a place. A heading has prose, a list or an empty line below
+    /// it.
+    fn code_at(&mut self, lines: &[&str], at: usize) -> usize {
+        if at < self.plain {
+            return 0;
+        }
+        let is_part = |line: &&&str| is_comment(line) || is_code(line);
+        let comments = lines[at..].iter().take_while(|line| is_comment(line)).count();
+        if comments > 0 && lines.get(at + comments).is_some_and(|line| is_code(line)) {
+            return lines[at..].iter().take_while(is_part).count();
+        }
+        self.plain = at + comments;
+        0
+    }
+}
+
 /// Returns how many copied lines begin at a place.
-fn copied_at(lines: &[&str], at: usize) -> usize {
+fn copied_at(lines: &[&str], at: usize, prompt: &Prompt, around: &mut Paragraph) -> usize {
     let (rest, line) = (&lines[at..], lines[at].trim());
     if line.is_empty() {
         return 0;
     }
-    let shows_tools = || lines.iter().any(|line| line.trim_start().starts_with('⎿'));
-    if line.starts_with(['⎿', '⏺']) || (line.starts_with('●') && shows_tools()) {
+    if line.starts_with(['⎿', '⏺']) || (line.starts_with('●') && prompt.shows_tools) {
         let head = paragraph(rest);
         return head + indented(&rest[head..], 1);
     }
@@ -37,10 +86,10 @@ fn copied_at(lines: &[&str], at: usize) -> usize {
         || heads_message(line)
         || titles_issue(line)
         || mentions_speaker(line)
-        || ends_comment(rest)
+        || around.close.is_some_and(|close| close > at)
         || ((is_clock(line) || is_ago(line)) && at > 0 && !lines[at - 1].trim().is_empty())
     {
-        return paragraph(rest);
+        return around.end - at;
     }
     if line.starts_with(":::") && line.len() > 3 {
         return rest.iter().skip(1).position(|line| line.trim() == ":::").map_or(rest.len(), |end| end + 2);
@@ -50,14 +99,16 @@ fn copied_at(lines: &[&str], at: usize) -> usize {
     }
     let is_block = ["[NOTE]", "[TIP]", "[WARNING]", "[IMPORTANT]", "[CAUTION]", "/*", "\"\"\"", "'''"];
     if let Some(mark) = is_block.iter().find(|mark| line.starts_with(**mark)) {
-        return if mark.starts_with('[') { paragraph(rest) } else { block_of_comment(rest, mark) };
+        let is_open = *mark == "/*" && at >= prompt.last_close && !line.contains("*/");
+        let is_paragraph = mark.starts_with('[') || is_open;
+        return if is_paragraph { paragraph(rest) } else { block_of_comment(rest, mark) };
     }
     let is_field =
         line.starts_with("{\"") || line.starts_with("[{") || line.starts_with(['│', '┃', '║', '▌']) || is_numbered(line);
     if is_field || is_footnote(line) || is_commented_code(line) {
         return 1;
     }
-    code_below_comments(rest).max(block_of_code(lines, at))
+    around.code_at(lines, at).max(block_of_code(lines, at))
 }
 
 /// Returns the number of lines up to the next empty one.
@@ -120,11 +171,6 @@ fn heads_document(line: &str) -> bool {
 fn mentions_speaker(line: &str) -> bool {
     let name = line.strip_prefix('@').and_then(|rest| rest.split_once(':')).map(|(name, _)| name);
     name.is_some_and(|name| !name.is_empty() && !name.contains([' ', '/', '(']))
-}
-
-/// Returns whether a paragraph is the end of a comment of a program.
-fn ends_comment(lines: &[&str]) -> bool {
-    lines[..paragraph(lines)].iter().skip(1).any(|line| line.trim() == "*/")
 }
 
 /// Returns whether a line has the number of a line of a file before it: "12→…", "till.rs:12: …", "12 | …".
@@ -306,14 +352,6 @@ fn is_comment(line: &str) -> bool {
     ["# ", "// ", "/// ", "-- ", "; ", ";; ", "% ", "REM "].iter().any(|mark| line.trim_start().starts_with(mark))
 }
 
-/// Returns how many lines comments and the code below them take. A heading has prose, a list or an empty line below it.
-fn code_below_comments(lines: &[&str]) -> usize {
-    let comments = lines.iter().take_while(|line| is_comment(line)).count();
-    let has_code = comments > 0 && lines.get(comments).is_some_and(|line| is_code(line));
-    let is_part = |line: &&&str| is_comment(line) || is_code(line);
-    if has_code { lines.iter().take_while(is_part).count() } else { 0 }
-}
-
 /// Returns whether a line is code with a comment behind it.
 fn is_commented_code(line: &str) -> bool {
     [" # ", " // ", " -- "].iter().any(|mark| line.split_once(mark).is_some_and(|(code, _)| is_code(code)))
@@ -372,11 +410,11 @@ fn block_of_code(lines: &[&str], at: usize) -> usize {
         bare.starts_with(['-', '*', '•', '+']) || (digits > 0 && bare[digits..].starts_with(['.', ')']))
     };
     let is_apart = at > 0 && lines[at - 1].trim().is_empty();
-    let above = lines[..at].iter().rfind(|line| !line.trim().is_empty() && depth(line) < MIN_DEPTH);
+    let above = || lines[..at].iter().rfind(|line| !line.trim().is_empty() && depth(line) < MIN_DEPTH);
     let is_block = is_apart
         && depth(lines[at]) >= MIN_DEPTH
-        && above.is_some_and(|above| !is_item(above) && depth(above) == 0)
         && !is_item(lines[at])
+        && above().is_some_and(|above| !is_item(above) && depth(above) == 0)
         && !lines[at].contains("```");
     if is_block { indented(&lines[at..], MIN_DEPTH) } else { 0 }
 }
