@@ -22,6 +22,10 @@ const MIN_DOCUMENT_BYTES: usize = 1_500;
 /// The room that one part needs, in characters.
 const PART_CHARS: usize = 55;
 
+/// How many lists are tried, and how many lines of a prompt are searched for parts. What is longer is a log or a document.
+const MAX_LISTS: usize = 8;
+const MAX_LINES: usize = 500;
+
 /// What stands for something that is left out.
 const GAP: &str = "…";
 /// What ends a sentence or leads to the next, so that no mark is needed behind it.
@@ -51,14 +55,14 @@ const PLAIN: u8 = 3;
 const NEVER: u8 = 9;
 
 impl Parts {
-    /// Returns the parts of a prompt. None if it has none, or if it is somebody else's text.
+    /// Returns the parts of a prompt. None if it has none, or if it is somebody else's text or too long.
     pub(super) fn in_prompt(prompt: &str) -> Option<Self> {
         let is_document = prompt.len() > MIN_DOCUMENT_BYTES && prompt.trim_start().starts_with('#');
         if is_document {
             return None;
         }
         let lines = own_lines(prompt);
-        let marks = marks(&lines)?;
+        let marks = Some(&lines).filter(|lines| lines.len() <= MAX_LINES).and_then(|lines| marks(lines))?;
         let is_own = |line: &&str| !is_log_line(line.trim()) && !looks_pasted(line);
         let lead = lines.iter().take_while(|line| item(line).is_none());
         // What stands above the words of an agent was said to it.
@@ -329,7 +333,14 @@ fn is_name(word: &str) -> bool {
 /// Returns for each line the mark of the part that begins with it. None if there are no two parts that follow each other.
 fn marks(lines: &[&str]) -> Option<Vec<Option<String>>> {
     let items: Vec<Option<Item>> = lines.iter().map(|line| item(line)).collect();
-    let firsts = items.iter().flatten().filter(|item| item.number == 1);
+    // Each list begins in its own way.
+    let mut firsts: Vec<&Item> = Vec::new();
+    for first in items.iter().flatten().filter(|item| item.number == 1) {
+        let is_same = |known: &&Item| known.kind == first.kind && known.indent == first.indent;
+        if firsts.len() < MAX_LISTS && !firsts.iter().any(is_same) {
+            firsts.push(first);
+        }
+    }
     let of = |first: &Item| {
         let mut next = 1;
         let mut count = 0;
@@ -437,6 +448,12 @@ mod tests {
         let told = "The till of the shop has been there for years, and it was never mended. … Do not ring it at night. … \
                     Then close the drawer.";
         assert_eq!(Parts::of_line(said).told(told.chars().count() + 2), told);
+    }
+
+    #[test]
+    fn a_log_with_numbers_has_no_parts() {
+        assert!(Parts::in_prompt(&"1) no paper\n".repeat(20_000)).is_none());
+        assert!(Parts::in_prompt(&"1) no paper\n".repeat(MAX_LINES)).is_none(), "no part follows another");
     }
 
     #[test]
