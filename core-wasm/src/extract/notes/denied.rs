@@ -57,7 +57,7 @@ pub(super) fn words_against_end(state: &State, at: usize) -> String {
     let unheard = state.unheard().map(|it| (it, next.is_none()));
     let later = later.iter().filter(|later| later.number != turn.number);
     let mut all: Vec<(Denial, bool)> = later.flat_map(of_turn).chain(unheard).collect();
-    all.retain(|(it, is_next)| (*is_next && !it.needs_name) || speaks_of(turn, it));
+    all.retain(|(it, is_next)| is_against(turn, it, *is_next));
     quoted(all.iter().map(|(it, _)| it).collect())
 }
 
@@ -71,7 +71,7 @@ fn quoted(mut all: Vec<&Denial>) -> String {
 /// Returns the sentences by which the user said right after a turn that what it gave has not come about.
 fn denials_after(turns: &[TurnResult], at: usize) -> impl Iterator<Item = &Denial> {
     let denials = next(turns, at).map(|next| next.denials.as_slice()).unwrap_or_default();
-    denials.iter().filter(move |it| !it.is_fault && (!it.needs_name || speaks_of(&turns[at], it)))
+    denials.iter().filter(move |it| !it.is_fault && is_against(&turns[at], it, true))
 }
 
 /// Returns the turn of the next prompt that says more than a word by which somebody calls the agent.
@@ -79,7 +79,25 @@ fn next(turns: &[TurnResult], at: usize) -> Option<&TurnResult> {
     turns[at + 1..].iter().find(|next| next.number != turns[at].number && !next.only_calls())
 }
 
-/// Returns whether a denial speaks of what a turn was asked and gave: it names an attempt, or has the words of the turn.
+/// Returns whether a denial is of what a turn gave: it speaks of that, or points back to it right behind it.
+fn is_against(turn: &TurnResult, denial: &Denial, is_next: bool) -> bool {
+    (is_next && !denial.needs_name && points_back(&denial.said)) || speaks_of(turn, denial)
+}
+
+/// Returns whether a sentence has no subject of its own, or names what was said before by a pronoun: "still red", "that did not help". Only
+/// those of English are known.
+fn points_back(said: &str) -> bool {
+    const PRONOUNS: [&str; 11] =
+        ["it", "its", "this", "that", "these", "those", "they", "them", "none", "nothing", "neither"];
+    const OPENINGS: [&str; 3] = ["still", "no", "same"];
+    let lower = said.to_lowercase().replace('’', "'");
+    text::language(said) != text::Language::English
+        || OPENINGS.iter().any(|word| text::starts_with_words(&lower, word))
+        || text::contains_any_words(&lower, &PRONOUNS)
+}
+
+/// Returns whether a denial speaks of what a turn was asked and gave: it has the words of the turn, or names an attempt. Since an attempt there
+/// may be a new fault, too.
 fn speaks_of(turn: &TurnResult, denial: &Denial) -> bool {
     const ATTEMPTS: [&str; 12] = [
         "attempt",
@@ -95,7 +113,7 @@ fn speaks_of(turn: &TurnResult, denial: &Denial) -> bool {
         "your change",
         "the change",
     ];
-    if text::contains_any_words(&denial.said.to_lowercase(), &ATTEMPTS) {
+    if !denial.is_fault && text::contains_any_words(&denial.said.to_lowercase(), &ATTEMPTS) {
         return true;
     }
     let mut known = text::features(&turn.asked);
@@ -135,6 +153,17 @@ mod tests {
             assert_eq!(words(&[asked, other]), "", "{other}");
         }
         assert_eq!(words(&[asked, "the bell of the till still fails", "that works great now"]), "");
+    }
+
+    #[test]
+    fn what_is_said_of_another_thing_is_not_against_the_end() {
+        let asked = "mend the bell of the till";
+        for other in ["works, but the lamp is still not green", "Since those changes the lamp hangs"] {
+            assert_eq!(words(&[asked, other]), "", "{other}");
+        }
+        for own in ["still not ringing", "it is still not green", "none of the changes helped", "아직 안 열려"] {
+            assert_eq!(words(&[asked, own]), format!("\"{own}\""));
+        }
     }
 
     #[test]
