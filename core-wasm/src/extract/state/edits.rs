@@ -151,9 +151,7 @@ impl State {
         self.turn.add_file(file);
         let own = clean::path(file, &self.root);
         if !clean::is_outside(&own) {
-            // Of an edit without lines nothing is told.
-            let told: &[(bool, String)] = if edit.may_hold_secret() { &[] } else { lines.as_slice() };
-            self.turn.lines_changed(&own, told);
+            self.turn.lines_changed(&own, &lines, || edit.may_hold_secret());
         }
         self.taken_back.edited(file, self.turns, self.own_commits());
         self.edit_compared(file, &edit, source, settled);

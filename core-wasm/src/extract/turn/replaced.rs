@@ -62,16 +62,23 @@ impl ChangedLines {
 }
 
 impl Turn {
-    /// Records the lines that an edit of a file added or removed. The first of each pair says whether the line was added.
-    pub(in crate::extract) fn lines_changed(&mut self, file: &str, lines: &[(bool, String)]) {
+    /// Records the lines that an edit of a file added or removed. The first of each pair says whether the line was added. `may_hold_secret`
+    /// is asked only if they may be told.
+    pub(in crate::extract) fn lines_changed(
+        &mut self,
+        file: &str,
+        lines: &[(bool, String)],
+        may_hold_secret: impl FnOnce() -> bool,
+    ) {
         let at = self.changed_lines.iter().position(|it| it.file == file).unwrap_or_else(|| {
             self.changed_lines.push(ChangedLines { file: file.to_owned(), ..ChangedLines::default() });
             self.changed_lines.len() - 1
         });
         let changed = &mut self.changed_lines[at];
         // An edit of which no line is known may have changed anything.
-        changed.is_large |= lines.is_empty() || lines.len() > 2 * MAX_LINES;
-        for (is_added, line) in lines.iter().take(2 * MAX_LINES) {
+        changed.is_large = changed.is_large || lines.is_empty() || lines.len() > 2 * MAX_LINES || may_hold_secret();
+        let told = if changed.is_large { &[] } else { lines };
+        for (is_added, line) in told {
             match line.trim() {
                 "" => {}
                 line if line.chars().count() > MAX_ALL_CHARS => changed.is_large = true,
@@ -162,7 +169,7 @@ mod tests {
         for (file, before, after) in edits {
             let removed = before.lines().map(|line| (false, line.to_owned()));
             let lines: Vec<(bool, String)> = removed.chain(after.lines().map(|line| (true, line.to_owned()))).collect();
-            turn.lines_changed(file, &lines);
+            turn.lines_changed(file, &lines, || false);
         }
         turn
     }
