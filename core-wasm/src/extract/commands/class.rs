@@ -247,7 +247,8 @@ pub(crate) fn all_checks(command: &str) -> Vec<&str> {
     checking(command).filter_map(|segment| check_name(&words(segment).collect::<Vec<_>>())).collect()
 }
 
-fn checking(command: &str) -> impl Iterator<Item = &str> {
+/// Returns the segments of a command line that lint, check types or build.
+pub(super) fn checking(command: &str) -> impl Iterator<Item = &str> {
     let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
     segments(command).into_iter().filter(is_check)
 }

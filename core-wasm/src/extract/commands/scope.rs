@@ -1,6 +1,6 @@
 //! What a check is about: the whole project, or the tests, files and packages that its command names.
 
-use super::class::{Class, check_name, class_of};
+use super::class::{Class, check_name, checking, class_of};
 use super::shell::{segments, words};
 use crate::text;
 
@@ -41,22 +41,21 @@ pub(crate) fn tested(command: &str) -> String {
 pub(super) fn parts(segment: &str) -> Vec<&str> {
     let settings = values(segment, &SETTINGS);
     let is_cargo = words(segment).next() == Some("cargo");
+    let named = values(segment, &PACKAGES);
     // The project of a compiler is a file of settings.
     let settings = if is_cargo { settings } else { [settings, values(segment, &["-p"])].concat() };
-    let packages = if is_cargo { values(segment, &["-p", "--package"]) } else { values(segment, &PACKAGES) };
+    let packages = if is_cargo { values(segment, &["-p", "--package"]) } else { named.clone() };
     let is_whole = |word: &str| matches!(word, "." | "./" | "./..." | ".." | "...");
     let is_file = |word: &&str| word.contains(['/', '.']) && !is_whole(word);
-    let files = words(segment).skip(1).filter(is_file).filter(|word| !settings.contains(word));
-    packages.into_iter().chain(files.filter(|file| values(segment, &PACKAGES).iter().all(|it| it != file))).collect()
+    let files = words(segment).skip(1).filter(is_file).filter(|word| !settings.contains(word) && !named.contains(word));
+    packages.into_iter().chain(files).collect()
 }
 
 /// Returns the linters, type checkers and builds that a command line runs over some files or packages only, each with these.
 pub(crate) fn partial_checks(command: &str) -> Vec<(&str, String)> {
-    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
-    let named = |segment: &'_ str| shown(&parts(segment));
-    let checks = segments(command).into_iter().filter(is_check).map(|segment| (segment, named(segment)));
-    let some = checks.filter(|(segment, of)| !of.is_empty() && parts(segment).into_iter().all(is_path));
-    some.filter_map(|(segment, of)| Some((check_name(&words(segment).collect::<Vec<_>>())?, of))).collect()
+    let checks = checking(command).map(|segment| (segment, parts(segment)));
+    let some = checks.filter(|(_, parts)| !parts.is_empty() && parts.iter().all(|part| is_path(part)));
+    some.filter_map(|(segment, parts)| Some((check_name(&words(segment).collect::<Vec<_>>())?, shown(&parts)))).collect()
 }
 
 /// Returns whether a word is a path or the name of a package as they are written without quotes, and no piece of a script.

@@ -1,6 +1,7 @@
 //! Whether a command failed or passed, judged by what it printed, and the tests that it counted.
 
 use super::class::Class;
+use super::class::checking;
 use super::class::class;
 use super::class::class_of;
 use super::class::does_one_thing;
@@ -92,17 +93,16 @@ pub(crate) fn prints_failure(output: &str) -> bool {
 
 /// Returns whether a build or a linter says in its output that it failed, or counts its errors, while a pipe hides its exit code.
 pub(crate) fn reports_errors(command: &str, output: &str) -> bool {
-    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
-    if !segments(command).into_iter().filter(is_check).any(|check| is_piped_behind(command, check)) {
+    if !checking(command).any(|check| is_piped_behind(command, check)) {
         return false;
     }
-    let output = text::without_codes(text::tail(output, 8 * 1024));
+    let (output, mends) = (text::without_codes(text::tail(output, 8 * 1024)), mends(command));
     output.lines().map(str::trim).any(|line| {
         // Maven's own mark.
         let said = ["[INFO] ", "[ERROR] "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
         BUILD_FAILURES.iter().any(|opening| said.starts_with(opening))
             || line.contains("): error TS")
-            || counts_errors(said, mends(command))
+            || counts_errors(said, mends)
     })
 }
 
