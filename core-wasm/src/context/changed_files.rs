@@ -8,9 +8,8 @@ use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
 use crate::extract::clean;
 use crate::extract::commits::is_pull_request;
-use crate::extract::files::{is_document, is_generated};
+use crate::extract::files::{is_document, is_generated, is_test};
 use crate::extract::labels;
-use crate::text;
 
 /// How many lines a test or a document has for each line of code.
 const LINES_BESIDE_CODE_LINE: u32 = 4;
@@ -189,12 +188,6 @@ fn is_temporary(path: &str) -> bool {
     folders.any(|folder| matches!(folder.to_ascii_lowercase().as_str(), "tmp" | "temp" | "scratchpad" | "scratch"))
 }
 
-/// Returns whether a file has tests, by its name.
-fn is_test(path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    name.starts_with("test_") || text::contains_any(name, &[".test.", ".spec.", "_test."])
-}
-
 /// A changed file, and what is known of it besides the size of its change.
 struct FileChange<'a> {
     change: &'a Change,
@@ -241,16 +234,6 @@ mod tests {
         assert_eq!(found("/home/u/shop-2/README.md"), Some(("/home/u/shop-2", "README.md")));
         assert_eq!(found("/home/u/bank/src/safe/door.rs"), None);
         assert_eq!(found("/home/u/notes/OLD-README.md"), None);
-    }
-
-    #[test]
-    fn a_test_is_known_by_the_name_of_its_file() {
-        for path in ["test_till.py", "src/test_till.py", "src/till.test.ts", "till_test.go"] {
-            assert!(is_test(path), "{path}");
-        }
-        for path in ["src/latest_version.rs", "src/test_data/till.rs"] {
-            assert!(!is_test(path), "{path}");
-        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::extract::commands::{self, Class};
+use crate::extract::files::is_test;
 use crate::text;
 
 /// What a run changes.
@@ -12,8 +13,8 @@ pub(super) enum Kind {
     Script,
     /// A client of a database. The same is true of it.
     Database,
-    /// A program or a script of the project's that migrates or fills a database, or deploys, by its name.
-    Migration,
+    /// A program that migrates or fills a database, or a script of the project's that does so, or deploys, by its name.
+    Named,
     /// Infrastructure, a deployment, or a published package.
     Published,
     /// A service that was started, stopped or restarted.
@@ -27,11 +28,11 @@ impl Kind {
     }
 
     pub(super) fn is_script(self) -> bool {
-        matches!(self, Self::Script | Self::Migration)
+        matches!(self, Self::Script | Self::Named)
     }
 
     pub(super) fn is_data(self) -> bool {
-        matches!(self, Self::Script | Self::Database | Self::Migration)
+        matches!(self, Self::Script | Self::Database | Self::Named)
     }
 }
 
@@ -50,21 +51,21 @@ const fn changer(program: &'static str, kind: Kind, verbs: &'static [&'static st
 const MOVES: &[&str] = &["start", "stop", "restart", "reload", "enable", "disable", "delete"];
 
 const PROGRAMS: &[Changer] = &[
-    changer("prisma", Kind::Migration, &["deploy", "reset", "push", "seed", "dev", "execute"]),
-    changer("alembic", Kind::Migration, &["upgrade", "downgrade", "stamp"]),
-    changer("manage.py", Kind::Migration, &["migrate", "loaddata", "flush"]),
-    changer("artisan", Kind::Migration, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
-    changer("knex", Kind::Migration, &["migrate:latest", "migrate:rollback", "seed:run"]),
-    changer("sequelize", Kind::Migration, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
-    changer("drizzle-kit", Kind::Migration, &["push", "migrate"]),
-    changer("supabase", Kind::Migration, &["push", "reset", "up", "deploy"]),
-    changer("flyway", Kind::Migration, &["migrate", "clean", "repair"]),
-    changer("dbmate", Kind::Migration, &["up", "down", "drop", "rollback"]),
-    changer("goose", Kind::Migration, &["up", "down", "reset"]),
-    changer("diesel", Kind::Migration, &["run", "redo", "revert", "reset"]),
-    changer("sqlx", Kind::Migration, &["run", "revert", "reset", "drop"]),
-    changer("rails", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
-    changer("rake", Kind::Migration, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("prisma", Kind::Named, &["deploy", "reset", "push", "seed", "dev", "execute"]),
+    changer("alembic", Kind::Named, &["upgrade", "downgrade", "stamp"]),
+    changer("manage.py", Kind::Named, &["migrate", "loaddata", "flush"]),
+    changer("artisan", Kind::Named, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
+    changer("knex", Kind::Named, &["migrate:latest", "migrate:rollback", "seed:run"]),
+    changer("sequelize", Kind::Named, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
+    changer("drizzle-kit", Kind::Named, &["push", "migrate"]),
+    changer("supabase", Kind::Named, &["push", "reset", "up", "deploy"]),
+    changer("flyway", Kind::Named, &["migrate", "clean", "repair"]),
+    changer("dbmate", Kind::Named, &["up", "down", "drop", "rollback"]),
+    changer("goose", Kind::Named, &["up", "down", "reset"]),
+    changer("diesel", Kind::Named, &["run", "redo", "revert", "reset"]),
+    changer("sqlx", Kind::Named, &["run", "revert", "reset", "drop"]),
+    changer("rails", Kind::Named, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("rake", Kind::Named, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
     changer("kubectl", Kind::Published, &["apply", "delete", "create", "patch", "scale", "replace", "drain"]),
     changer("terraform", Kind::Published, &["apply", "destroy", "import"]),
     changer("tofu", Kind::Published, &["apply", "destroy", "import"]),
@@ -216,7 +217,7 @@ fn script(line: &str, program: &str, words: &[&str]) -> Option<Kind> {
         let raw: Vec<&str> = line.split_whitespace().collect();
         let is_name = |pair: &&[&str]| pair[1] != "run" && !pair[1].starts_with('-') && !VALUE_OPTIONS.contains(&pair[0]);
         if raw.windows(2).find(is_name).is_some_and(|pair| changes_data(pair[1])) {
-            return Some(Kind::Migration);
+            return Some(Kind::Named);
         }
     }
     if !INTERPRETERS.contains(&program) {
@@ -226,12 +227,12 @@ fn script(line: &str, program: &str, words: &[&str]) -> Option<Kind> {
     let lower = file.to_lowercase();
     let is_passing = lower.contains("/tmp/") || lower.contains("/temp/");
     let is_script = SCRIPT_ENDS.iter().any(|end| lower.ends_with(end)) && !text::contains_any(line, &[" -e ", " -c "]);
-    (is_script && !is_passing && !is_test(&lower)).then_some(Kind::Script)
+    (is_script && !is_passing && !tests_something(&lower)).then_some(Kind::Script)
 }
 
-/// Returns whether a script tests something, by its path: `test/till.js`, `till.test.ts`, `test_till.py`.
-fn is_test(path: &str) -> bool {
+/// Returns whether a script tests something, by its path: `test/till.js`, `till.test.ts`, `test.py`.
+fn tests_something(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_folder = folders.split('/').any(|folder| matches!(folder, "test" | "tests" | "__tests__" | "e2e" | "spec"));
-    is_folder || name.starts_with("test") || text::contains_any(name, &[".test.", ".spec.", "_test."])
+    is_folder || name.starts_with("test") || is_test(name)
 }
