@@ -55,29 +55,21 @@ pub(super) struct Ran {
 }
 
 impl Ran {
-    /// Records a command line and what it printed. What only runs beside the agent is recorded when its output is seen.
-    pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) {
-        self.output_seen(command, output, failed, false);
-    }
-
-    /// Records what a command line printed, and returns whether that told something. `is_again`: the run is recorded, and only more of what
-    /// it printed is known now.
+    /// Records a command line and what it printed, and returns whether that told something. What only runs beside the agent is recorded when
+    /// its output is seen. `is_again`: the run is recorded, and only more of what it printed is known now.
     pub(super) fn output_seen(&mut self, command: &str, output: &str, failed: bool, is_again: bool) -> bool {
         if commands::runs_in_background(output) {
             return false;
         }
         let mut is_told = false;
-        let of = |script: &str| -> Vec<(String, Kind)> {
-            let calls = commands::segments(script).into_iter().map(kind::without_shell);
-            calls.filter_map(|call| Some((call.to_string(), kind(&call)?))).collect()
-        };
         let scripts = kind::scripts(command);
-        let calls: Vec<(String, Kind)> = scripts.iter().flat_map(|script| of(script)).collect();
+        let steps: Vec<&str> = scripts.iter().flat_map(|script| commands::segments(script)).collect();
+        let calls: Vec<_> = steps.iter().map(|step| kind::without_shell(step)).collect();
+        let calls: Vec<(&str, Kind)> = calls.iter().filter_map(|call| Some((call.as_ref(), kind(call)?))).collect();
         let output = text::without_codes(output);
         let has_one = calls.len() == 1;
         // What fails in a line of several commands may be any of them.
-        let steps = scripts.iter().flat_map(|script| commands::segments(script));
-        let is_alone = has_one && steps.filter(|step| !kind::prepares(step)).count() <= 1;
+        let is_alone = has_one && steps.iter().filter(|step| !kind::prepares(step)).count() <= 1;
         for (call, kind) in calls {
             // The lines of an output that several commands wrote belong to any of them.
             let changes = if has_one { said::changes(kind, &output) } else { String::new() };
@@ -94,7 +86,7 @@ impl Ran {
                 continue;
             }
             let cause = text::clip(&cause, MAX_CAUSE_CHARS).into_owned();
-            self.add(&call, kind, Said { changes, has_failed, cause }, is_again);
+            self.add(call, kind, Said { changes, has_failed, cause }, is_again);
             is_told = true;
         }
         is_told
@@ -201,7 +193,7 @@ mod tests {
     fn items(runs: &[(&str, &str, bool)]) -> Vec<String> {
         let mut ran = Ran::default();
         for (command, output, failed) in runs {
-            ran.command_ran(command, output, *failed);
+            ran.output_seen(command, output, *failed, false);
         }
         ran.items(labels(Language::English))
     }

@@ -186,22 +186,7 @@ impl State {
         if is_of_client(output, is_error) {
             return;
         }
-        if !failed {
-            self.turn.acts.ran(command);
-        }
-        self.has_formatted |= commands::may_format(command);
-        if !tool_use.is_of_user() && commands::may_write_files(command) {
-            self.commit_contents.may_be_written();
-        }
-        if switched::may_switch(tool_use) {
-            self.switched.may_switch(self.turns);
-        }
-        self.background_begun(tool_use, output);
-        if !self.background.is_empty() {
-            self.switched.runs_beside();
-        }
-        self.background_read(command, output);
-        self.ran.command_ran(command, output, failed);
+        self.effects_seen(tool_use, output, failed);
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
         let listed = work_tree::status(command, output).or_else(|| work_tree::diff(command, output));
         let (before, after) = if lists_before_commit(command) { (listed, None) } else { (None, listed) };
@@ -246,6 +231,27 @@ impl State {
                 self.record_fix(memory, settled);
             }
         }
+    }
+
+    /// Takes what a command may have changed: files, branches, and what is outside of the project. What runs beside the agent may do so later.
+    fn effects_seen(&mut self, tool_use: &ToolUse, output: &str, failed: bool) {
+        let command = tool_use.what.as_str();
+        if !failed {
+            self.turn.acts.ran(command);
+        }
+        self.has_formatted |= commands::may_format(command);
+        if !tool_use.is_of_user() && commands::may_write_files(command) {
+            self.commit_contents.may_be_written();
+        }
+        if switched::may_switch(tool_use) {
+            self.switched.may_switch(self.turns);
+        }
+        self.background_begun(tool_use, output);
+        if !self.background.is_empty() {
+            self.switched.runs_beside();
+        }
+        self.background_read(command, output);
+        self.ran.output_seen(command, output, failed, false);
     }
 
     /// Takes what a command that did not fail did to files, and the branch that it made.
