@@ -34,16 +34,23 @@ fn steps(state: &State, turn: &TurnResult, outcome: &Outcome) -> Vec<String> {
     let found = findings(&turn.statements);
     let found: Vec<String> = found.into_iter().filter(|said| !told(said)).map(as_sentence).collect();
     let ran = ran(state, turn);
+    let (edited, is_known) = edits(state.results.turns(), turn.number);
     // What was edited is told with its findings.
-    if turn.edited && ran.is_empty() {
+    if edited && ran.is_empty() {
         return Vec::new();
     }
     let mut items = found[found.len().saturating_sub(MAX_FOUND)..].to_vec();
     items.extend((!ran.is_empty()).then(|| as_sentence(&labels.last_ran.replace("{}", &ran.join(", ")))));
-    if !items.is_empty() && !turn.edited && turn.acts.are_known() {
+    if !items.is_empty() && !edited && is_known {
         items.push(as_sentence(labels.nothing_edited));
     }
     items
+}
+
+/// Returns whether a file was edited for a request, and whether nothing else may have changed one. What the user says to it divides its turn.
+fn edits(turns: &[TurnResult], number: u32) -> (bool, bool) {
+    let mut parts = turns.iter().filter(|turn| turn.number == number);
+    (parts.clone().any(|turn| turn.edited), parts.all(|turn| turn.acts.are_known()))
 }
 
 /// Returns what the agent found on the way. With its first words it only announces what it is about to do.
@@ -94,5 +101,12 @@ mod tests {
         ]);
         assert_eq!(findings(&all), ["The lock of the drawer is set by the day till."]);
         assert!(findings(&said(&["The drawer of the night till sticks."])).is_empty());
+    }
+
+    #[test]
+    fn what_was_edited_before_the_user_said_more_was_edited_for_the_request() {
+        let turn = |number: u32, edited: bool| TurnResult { number, edited, ..TurnResult::default() };
+        assert_eq!(edits(&[turn(1, true), turn(2, false)], 2), (false, true));
+        assert_eq!(edits(&[turn(2, true), turn(2, false)], 2), (true, true));
     }
 }
