@@ -32,7 +32,8 @@ pub(super) fn pending(state: &State, points: Vec<String>) -> Vec<String> {
     if !state.stopped_at.is_empty() && !is_told && state.stopped_at.chars().count() <= MAX_STOPPED_CHARS {
         pending.push(state.labels().stopped_at.replace("{}", &state.stopped_at));
     }
-    pending.extend(state.undone.items(&state.request, state.labels()));
+    let has_acted = state.results.turns().iter().any(|turn| !turn.acts.is_empty());
+    pending.extend(state.undone.items(&state.request, has_acted, state.labels()));
     if let Some(number) = state.unmerged_pull_request() {
         pending.push(state.labels().not_merged.replace("{}", &number.to_string()));
     }

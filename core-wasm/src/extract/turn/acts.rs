@@ -26,7 +26,8 @@ impl Acts {
     /// Records a command line that was run. What git records is told as commits.
     pub(in crate::extract) fn ran(&mut self, command: &str) {
         let formats = |segment: &&str| commands::class(segment) != Class::Inspect && commands::may_format(segment);
-        self.has_others |= commands::segments(command).iter().any(formats);
+        let hides = |segment: &&str| formats(segment) || acts_on_found(segment) || runs_script(segment);
+        self.has_others |= commands::segments(command).iter().any(hides) || writes_behind_pipe(command);
         for segment in commands::segments(command).into_iter().filter(|segment| may_act(segment)) {
             let Some(told) = told(segment) else {
                 self.has_others |= !only_fetches(segment) && !only_reads(segment);
@@ -93,11 +94,57 @@ fn only_fetches(segment: &str) -> bool {
     is_git(segment) && is_plain && (!commands::switches_files(segment) || fetches())
 }
 
+/// Returns whether a command runs a script, which may write any file.
+fn runs_script(segment: &str) -> bool {
+    const ENDS: [&str; 7] = [".py", ".js", ".mjs", ".ts", ".rb", ".sh", ".R"];
+    let is_script = |word: &&str| ENDS.iter().any(|end| word.ends_with(end));
+    let is_other = commands::class(segment) == Class::Other && !is_git(segment);
+    is_other && may_act(segment) && commands::own_words(segment).iter().any(is_script)
+}
+
+/// Returns whether `find` or `xargs` removes what is found, or gives it to a program that changes it.
+fn acts_on_found(segment: &str) -> bool {
+    let acts = || segment.split_once(" -exec").is_some_and(|(_, program)| changes(program));
+    match commands::own_words(segment).first() {
+        Some(&"find") => segment.contains(" -delete") || acts(),
+        Some(&"xargs") => changes(segment),
+        _ => false,
+    }
+}
+
+/// Returns whether something is piped into a program that writes it, or does something with it. A copy of an output in a folder for temporary
+/// files changes nothing.
+fn writes_behind_pipe(command: &str) -> bool {
+    command.split(" | ").skip(1).any(|behind| {
+        let mut words = behind.split_whitespace().skip_while(|word| *word == "sudo");
+        match words.next() {
+            Some("tee") => words.find(|word| !word.starts_with('-')).is_some_and(|file| !is_passing(file)),
+            Some("xargs") => changes(behind),
+            program => program.is_some_and(|program| SHELLS.contains(&program)),
+        }
+    })
+}
+
+/// Returns whether a word of a call is a program that changes the files that it is given.
+fn changes(call: &str) -> bool {
+    const CHANGERS: [&str; 8] = ["rm", "mv", "cp", "tee", "touch", "mkdir", "chmod", "kill"];
+    let is_changer = |word: &str| CHANGERS.contains(&word) || SHELLS.contains(&word);
+    call.contains("sed -i") || call.split_whitespace().any(is_changer)
+}
+
+fn is_passing(file: &str) -> bool {
+    text::contains_any(file.trim_start_matches(['"', '\'']), &["/tmp/", "/dev/"])
+}
+
+/// Programs that run commands, which are no words of the script that say what is written.
+const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "osascript", "powershell", "pwsh", "perl"];
+
 /// Returns whether a script on the command line names nothing that writes.
 fn only_reads(segment: &str) -> bool {
     const WRITES: [&str; 13] =
         ["<<", "write", "'w", "\"w", "remove", "unlink", "rename", "mkdir", "save", "delete", "insert", "update", "post"];
-    is_inline(segment) && !text::contains_any(&segment.to_lowercase(), &WRITES)
+    let is_shell = commands::own_words(segment).first().is_some_and(|program| SHELLS.contains(program));
+    is_inline(segment) && !is_shell && !text::contains_any(&segment.to_lowercase(), &WRITES)
 }
 
 /// Returns whether a script stands on the command line itself.
@@ -152,13 +199,28 @@ mod tests {
             acts.ran(command);
             acts
         };
-        for command in ["python3 - << 'X'\nprint(1)\nX", "node -e 'fs.writeFile(till)'", "cargo fmt"] {
+        for command in [
+            "python3 - << 'X'\nprint(1)\nX",
+            "node -e 'fs.writeFile(till)'",
+            "cargo fmt",
+            "perl -pi -e 's/bell/lamp/' till.txt",
+            "sh -c 'rm till.txt'",
+            "find . -name till -delete",
+            "find . -name till -exec sed -i s/bell/lamp/ {} +",
+            "grep -l bell . | xargs rm",
+            "echo bell | tee till.txt",
+            "xargs rm < tills.txt",
+            "python3 scripts/ring.py",
+            "./ring.sh",
+        ] {
             assert!(!of(command).are_known(), "{command}");
         }
         assert!(of("git pull --rebase && git worktree list").is_empty());
         assert!(!of("git reset --hard HEAD").are_known());
         assert!(of("gh pr list --json title | python3 -c 'import json; print(1)'").is_empty());
-        assert!(of("rm till.txt").are_known());
+        assert!(of("cargo test 2>&1 | tee /tmp/till.log | tail -3").is_empty());
+        assert!(of("find . -name till -exec grep bell {} + | xargs sed -n 1p").is_empty());
+        assert!(of("rm till.txt && chmod +x ring.sh && npm run dev &").are_known());
     }
 
     #[test]

@@ -454,10 +454,11 @@ impl Undone {
 
     /// Returns what is undone at the end, one item each.
     ///
-    /// The session's `request` is told anyway; if it has no answer, only that is said.
-    pub(super) fn items(&self, request: &str, labels: &Labels) -> Vec<String> {
+    /// The session's `request` is told anyway; if it has no answer, only that is said. `has_acted` says whether something may have been changed
+    /// that is no file of the work.
+    pub(super) fn items(&self, request: &str, has_acted: bool, labels: &Labels) -> Vec<String> {
         let mut items = Vec::new();
-        let label = match (self.is_interrupted, self.has_work()) {
+        let label = match (self.is_interrupted, self.has_work() || has_acted) {
             (false, _) if self.is_begun => labels.begun_request,
             (false, _) => labels.open_request,
             (true, true) => labels.interrupted,

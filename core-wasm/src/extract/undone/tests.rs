@@ -5,7 +5,7 @@ use super::*;
 use crate::text::Language;
 
 fn items(undone: &Undone) -> Vec<String> {
-    undone.items("the first request", labels(Language::English))
+    undone.items("the first request", false, labels(Language::English))
 }
 
 #[test]
@@ -173,6 +173,8 @@ fn an_interruption_is_no_silence() {
     undone.asked("the first request");
     undone.interrupted();
     assert_eq!(items(&undone), ["Interrupted by the user; nothing changed"]);
+    let has_acted = undone.items("the first request", true, labels(Language::English));
+    assert_eq!(has_acted, ["Interrupted by the user"]);
     undone.file_changed("a.ts");
     assert_eq!(items(&undone), ["Interrupted by the user"]);
     undone.asked("go on");
