@@ -97,7 +97,13 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
         }
     }
     kept.push_str(rest);
-    Cow::Owned(text::one_line(&with_words_for_ticks(&kept, &MARKS).replace(MARKS, "")))
+    // In code, a mark is a part of what is shown.
+    let has_code = kept.matches('`').count() % 2 == 0;
+    let parts = kept.split('`').enumerate().map(|(at, part)| match at % 2 {
+        1 if has_code => Cow::Borrowed(part),
+        _ => Cow::Owned(with_words_for_ticks(part, &MARKS).replace(MARKS, "")),
+    });
+    Cow::Owned(text::one_line(&parts.collect::<Vec<_>>().join("`")))
 }
 
 /// Puts a word for each check mark that is a value by itself: "Lock: ✅; Bell: ✅ rings" becomes "Lock: yes; Bell: ✅ rings".
@@ -307,6 +313,8 @@ mod tests {
             ("Bell — Day: ✔️; Night: ✅ rings; Lamp: ✓", "Bell — Day: yes; Night: rings; Lamp: yes"),
             ("The slip — ✅", "The slip — yes"),
             ("Part 1: the till ✅", "Part 1: the till"),
+            ("✅ It prints: `Day: ✅ 12 ⏎ Night: ❌`", "It prints: `Day: ✅ 12 ⏎ Night: ❌`"),
+            ("`bell`: ✅; `lamp`: ✅ lit", "`bell`: yes; `lamp`: lit"),
             ("the guard (lines ~189-215) stays", "the guard stays"),
             ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),
             ("tasks.md:4.5 says so", "tasks.md:4.5 says so"),

@@ -28,7 +28,8 @@ struct Reference {
 
 impl Reference {
     fn told(&self) -> String {
-        format!("{} {}", self.key, text::quoted(&self.title))
+        let title = if self.title.is_empty() { String::new() } else { format!(" {}", text::quoted(&self.title)) };
+        format!("{}{title}", self.key)
     }
 }
 
@@ -82,11 +83,12 @@ impl References {
             command.split("gh issue create").skip(1).map(commits::pull_request_title).collect();
         let numbers = output.split_whitespace().filter_map(|word| leading_number(word.rsplit_once("/issues/")?.1));
         let numbers: Vec<u32> = numbers.collect();
-        // If one was not filed, nobody knows which.
-        if titles.len() == numbers.len() {
-            for (number, title) in numbers.iter().zip(titles) {
-                self.file(&format!("#{number}"), &title.unwrap_or_default(), turn);
-            }
+        // If one was not filed, or a loop filed several, nobody knows which has which title. What the shell puts together is none.
+        let is_known = titles.len() == numbers.len();
+        let mut titles = titles.into_iter().map(|title| title.filter(|title| is_known && !title.contains("$(")));
+        for number in numbers.iter().filter(|_| command.contains("gh issue create")) {
+            let title = titles.next().flatten().unwrap_or_default();
+            self.file(&format!("#{number}"), &title, turn);
         }
     }
 
@@ -119,7 +121,9 @@ impl References {
             return;
         }
         if tool.contains("create") {
-            self.file(&keys[0], titles.first().map_or("", String::as_str), turn);
+            if let Some(title) = titles.first() {
+                self.file(&keys[0], title, turn);
+            }
         } else if keys.len() == titles.len() || keys.len() == 1 {
             let is_single = keys.len() == 1;
             for (key, title) in keys.iter().zip(&titles) {
@@ -150,7 +154,7 @@ impl References {
     fn file(&mut self, key: &str, title: &str, turn: u32) {
         let reference =
             Reference { key: clean::line(key, 40), title: clean::line(title, MAX_TITLE_CHARS), turn, is_single: true };
-        if !reference.title.is_empty() && !self.filed.iter().any(|known| known.key == reference.key) {
+        if !self.filed.iter().any(|known| known.key == reference.key) {
             add(&mut self.filed, reference);
         }
     }
@@ -411,7 +415,9 @@ mod tests {
         references.command_ran(two, "https://hub.example/shop/issues/6\nhttps://hub.example/shop/issues/7\n", 3);
         references.command_ran(&two.replace("the", "a"), "https://hub.example/shop/issues/8\n", 4);
         let filed: Vec<String> = references.filed().skip(2).collect();
-        assert_eq!(filed, ["#6 \"Count the coins\"", "#7 \"Lock the drawer\""]);
+        assert_eq!(filed, ["#6 \"Count the coins\"", "#7 \"Lock the drawer\"", "#8"]);
+        references.command_ran("gh issue create --title \"$(head -1 a)\"", "https://hub.example/shop/issues/9\n", 4);
+        assert_eq!(references.filed().last().as_deref(), Some("#9"));
     }
 
     #[test]

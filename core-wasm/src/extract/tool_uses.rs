@@ -52,8 +52,11 @@ pub(super) enum Tool {
 impl Tool {
     fn of(name: &str) -> Self {
         // Editors and other surfaces of the client run its own tools for it, as servers.
-        let own = ["mcp__acp__", "mcp__conductor__"].iter().find_map(|server| name.strip_prefix(server));
+        const SURFACES: [&str; 3] = ["mcp__acp__", "mcp__conductor__", "mcp__workspace__"];
+        let own = SURFACES.iter().find_map(|server| name.strip_prefix(server));
         match own.unwrap_or(name) {
+            "bash" if own.is_some() => Tool::Shell,
+            "web_fetch" if own.is_some() => Tool::Web,
             "Bash" | "PowerShell" | "Shell" => Tool::Shell,
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Tool::Edit,
             "Read" | "NotebookRead" => Tool::Read,
@@ -166,6 +169,11 @@ impl ToolUse {
             | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path") => {
                 self.what = line(200);
             }
+            // What a server's tool calls the thing that it is about.
+            (Tool::Other, b"manifest") if self.is_of_server() => {
+                self.detail = manifest_name(&value.text().unwrap_or_default());
+            }
+            (Tool::Other, key) if self.is_of_server() && is_naming(key) => self.detail = line(MAX_TITLE_CHARS),
             (Tool::TaskUpdate, b"taskId") => self.what = line(64),
             (Tool::TaskUpdate, b"status") => self.detail = line(64),
 
@@ -216,6 +224,18 @@ impl Tracked {
             _ => {}
         }
     }
+}
+
+/// Returns whether an input of a server's tool names the thing that it is about: `title`, `sensor_name`, `fileName`.
+fn is_naming(key: &[u8]) -> bool {
+    matches!(key, b"title" | b"summary" | b"subject") || key.to_ascii_lowercase().ends_with(b"name")
+}
+
+/// Returns the kind and name of what a manifest of a cluster describes first: "Deployment till". Empty if it has none.
+fn manifest_name(manifest: &str) -> String {
+    let head = text::head(manifest, MAX_PLAN_BYTES);
+    let value = |key: &str| head.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap_or_default().trim();
+    clean::line(format!("{} {}", value("kind:"), value("name:")).trim(), MAX_TITLE_CHARS)
 }
 
 /// Returns whether a tool of a server handles pull requests or issues, by its name.
@@ -277,6 +297,19 @@ mod tests {
     #[test]
     fn an_editors_tools_are_the_clients() {
         assert_eq!(Tool::of("mcp__acp__Bash"), Tool::Shell);
-        assert_eq!(Tool::of("mcp__shop__Bash"), Tool::Other);
+        assert_eq!(Tool::of("mcp__workspace__bash"), Tool::Shell);
+        assert_eq!((Tool::of("mcp__shop__Bash"), Tool::of("mcp__shop__bash")), (Tool::Other, Tool::Other));
+    }
+
+    #[test]
+    fn what_a_servers_tool_is_about_has_a_name() {
+        let detail = |name: &str, input: &str| {
+            ToolUse::read("1", name, Raw::parse(input).unwrap(), ("", ""), LineRef::default()).detail
+        };
+        assert_eq!(detail("mcp__shop__set_price", r#"{"slip_name":"night","price":4}"#), "night");
+        assert_eq!(detail("mcp__shop__set_price", r#"{"note":"night"}"#), "");
+        let manifest = r#"{"manifest":"kind: Till\nmetadata:\n  name: night\nspec: {}"}"#;
+        assert_eq!(detail("mcp__shop__apply", manifest), "Till night");
+        assert_eq!(detail("Skill", r#"{"name":"night"}"#), "");
     }
 }

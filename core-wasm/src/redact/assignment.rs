@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{
-    chosen::{is_algorithm, is_strong},
+    chosen::{is_algorithm, is_chosen, is_strong},
     name::{MAX_NAME_BYTES, Name, NameStyle},
     rule::Rule,
     scan::{Scan, span},
@@ -23,6 +23,10 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
         return;
     };
     let kind = name.kind;
+    if let Some(secret) = behind_adjective(scan, at.end).filter(|_| kind == Kind::Password) {
+        scan.add_likely(rule.id, secret);
+        return;
+    }
     let Some(mut value_start) = ValueStart::after(scan.bytes, &name, kind) else {
         return;
     };
@@ -54,6 +58,25 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
             scan.add_likely(rule.id, value.range);
         }
     }
+}
+
+/// Returns the password behind one word more than its name: `mot de passe permanent : …`, `contraseña nueva: …`. It must be one by its form,
+/// because such a word may also say what else it is about: `password policy: …`.
+fn behind_adjective(scan: &mut Scan, at: usize) -> Option<Range<usize>> {
+    const MAX_WORD_BYTES: usize = 16;
+    let bytes = scan.bytes;
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte >= 0x80;
+    let word = span(&bytes[..bytes.len().min(at + 1 + MAX_WORD_BYTES)], at + 1, is_letter);
+    let sign = skip_blanks(bytes, word);
+    if bytes.get(at) != Some(&b' ') || word < at + 4 || bytes.get(sign) != Some(&b':') {
+        return None;
+    }
+    let start =
+        span(&bytes[..bytes.len().min(sign + 6)], sign + 1, |byte| matches!(byte, b' ' | b'`' | b'*' | b'"' | b'\''));
+    let end = scan.word(start);
+    let text = scan.text.get(start..end)?;
+    let text = text.trim_end_matches(['`', '"', '\'', '.', ',']);
+    (start > sign + 1 && (is_chosen(text) || is_strong(text))).then(|| start..start + text.len())
 }
 
 /// Returns whether the combination of name, operator and value can mean a secret, whatever the value consists of.

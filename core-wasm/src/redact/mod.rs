@@ -15,6 +15,7 @@ mod encoded;
 pub mod gitleaks;
 mod here_document;
 mod keywords;
+mod known;
 mod login;
 mod name;
 mod number;
@@ -36,6 +37,7 @@ use std::borrow::Cow;
 
 use crate::bindings::exports::throughline::policy::redactor::{Finding, Redacted};
 use gitleaks::TeamRules;
+use known::Known;
 use scan::{Context, Hit, Scan};
 use visible::{Hidden, Visible};
 
@@ -45,14 +47,19 @@ const MAX_PASSES: usize = 4;
 
 /// Redacts a text by the default rules. Returns the text borrowed if nothing was found.
 pub fn scrub(text: &str) -> Cow<'_, str> {
-    let (scrubbed, _) = redact_text(text, &TeamRules::empty(), Context::Any);
+    scrub_as(text, Context::Any)
+}
+
+fn scrub_as(text: &str, context: Context) -> Cow<'_, str> {
+    let (team, mut known) = (TeamRules::empty(), Known::default());
+    let (mut scrubbed, mut findings) = redact_text(text, &team, context, &mut known);
+    redact_known(text, (&mut scrubbed, &mut findings), &team, context, &mut known);
     scrubbed.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Redacts a command line by the default rules. Returns the text borrowed if nothing was found.
 pub(crate) fn scrub_command(command: &str) -> Cow<'_, str> {
-    let (scrubbed, _) = redact_text(command, &TeamRules::empty(), Context::Command);
-    scrubbed.map_or(Cow::Borrowed(command), Cow::Owned)
+    scrub_as(command, Context::Command)
 }
 
 /// Returns the text without terminal escapes.
@@ -61,18 +68,50 @@ pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
 }
 
 /// Redacts each text. Returns the results in order: the text without its secrets, and the rules that found them in
-/// alphabetical order.
+/// alphabetical order. What is a secret in one of them is one in all.
 pub fn redact(texts: &[String], team: &TeamRules) -> Vec<Redacted> {
-    texts
-        .iter()
-        .map(|text| {
-            let (text, findings) = redact_text(text, team, Context::Any);
-            Redacted { text, findings }
-        })
-        .collect()
+    let mut known = Known::default();
+    let mut redacted: Vec<Redacted> = Vec::with_capacity(texts.len());
+    for text in texts {
+        known.take_tags(text);
+        let (scrubbed, findings) = redact_text(text, team, Context::Any, &mut known);
+        redacted.push(Redacted { text: scrubbed, findings });
+    }
+    for (text, redacted) in texts.iter().zip(&mut redacted) {
+        redact_known(text, (&mut redacted.text, &mut redacted.findings), team, Context::Any, &mut known);
+    }
+    redacted
 }
 
-fn redact_text<'t>(text: &str, team: &'t TeamRules, context: Context) -> (Option<String>, Vec<Finding>) {
+/// Replaces the known secrets that no rule has found in a text, given what the rules made of it, and what that exposes.
+fn redact_known(
+    text: &str,
+    (scrubbed, findings): (&mut Option<String>, &mut Vec<Finding>),
+    team: &TeamRules,
+    context: Context,
+    known: &mut Known,
+) {
+    for _ in 0..MAX_PASSES {
+        let current = scrubbed.as_deref().unwrap_or(text);
+        let hits = known.hits(current);
+        if hits.is_empty() {
+            break;
+        }
+        count_findings(&hits, findings);
+        let replaced = replace(current, &hits);
+        let (exposed, more) = redact_text(&replaced, team, context, known);
+        for finding in more {
+            match findings.iter_mut().find(|it| it.rule == finding.rule) {
+                Some(it) => it.count += finding.count,
+                None => findings.push(finding),
+            }
+        }
+        *scrubbed = Some(exposed.unwrap_or(replaced));
+    }
+    findings.sort_by(|one, other| one.rule.cmp(&other.rule));
+}
+
+fn redact_text<'t>(text: &str, team: &'t TeamRules, context: Context, known: &mut Known) -> (Option<String>, Vec<Finding>) {
     let mut cleaned: Option<String> = None;
     let mut findings: Vec<Finding> = Vec::new();
     let mut run = |find: &dyn Fn(&str) -> Vec<Hit<'t>>| {
@@ -87,6 +126,7 @@ fn redact_text<'t>(text: &str, team: &'t TeamRules, context: Context) -> (Option
                 break;
             }
             count_findings(&hits, &mut findings);
+            known.take(current, &hits);
             cleaned = Some(replace(current, &hits));
         }
     };

@@ -739,6 +739,29 @@ fn attack_colours_and_invisible_characters_inside_a_token() {
     }
 }
 
+#[test]
+fn attack_a_password_that_is_named_once_and_stands_alone_elsewhere() {
+    let texts =
+        ["The password: Summer2024!", "I typed `Summer2024!` into the till, then Summer2024!.", "summer2024 is over"];
+    let texts = texts.map(str::to_owned);
+    let told: Vec<Option<String>> = redact(&texts, &TeamRules::empty()).into_iter().map(|it| it.text).collect();
+    assert_eq!(
+        told[1].as_deref(),
+        Some("I typed `[redacted:generic-password]` into the till, then [redacted:generic-password].")
+    );
+    assert_eq!(told[2], None);
+    assert!(!scrub(&texts.join(" ")).contains("Summer2024!"));
+    // The tag of an earlier placeholder tells it, too, and a word that anybody may write is none.
+    let again = tag::with_key([7; 16], || {
+        let placed = scrub("The password: Summer2024!").into_owned();
+        redact(&[placed, texts[1].clone(), "the till of 2024".to_owned()], &TeamRules::empty())
+    });
+    assert!(again[1].text.as_deref().is_some_and(|text| !text.contains("Summer")), "{:?}", again[1].text);
+    assert_eq!(again[2].text, None);
+    let word = redact(&["password: hunter2".to_owned(), "the hunter2 of the shop".to_owned()], &TeamRules::empty());
+    assert_eq!(word[1].text, None);
+}
+
 /// Ways to say a password that the rules once missed, `@` for the password.
 const SAID: &[&str] = &[
     "log in as admin with @",
@@ -768,6 +791,9 @@ const SAID: &[&str] = &[
     "La contraseña es @",
     "contraseña: @",
     "Le mot de passe est @",
+    "Mot de passe permanent : `@` — défini",
+    "Contraseña nueva: @",
+    "Passwort für den Laden: @",
     "user,password,role\namy,@,admin\nbob,Autumn2023!,user",
     "Remember for later: user,password,role\namy,@,admin",
     "id;user;password\n1;amy;@",

@@ -336,8 +336,21 @@ impl ValueStart {
             let end = window.iter().position(|&byte| byte == b')' || !plain(byte));
             end.filter(|&end| window[end] == b')').map(|end| end + 1)
         } else {
-            let word =
-                [" for ", " of ", " on ", " is generated for "].iter().find(|word| window.starts_with(word.as_bytes()));
+            let word = [
+                " for ",
+                " of ",
+                " on ",
+                " für ",
+                " von ",
+                " du ",
+                " de ",
+                " pour ",
+                " para ",
+                " del ",
+                " is generated for ",
+            ]
+            .iter()
+            .find(|word| window.starts_with(word.as_bytes()));
             word.and_then(|word| {
                 let rest = &window[word.len()..];
                 let sign = (0..rest.len())

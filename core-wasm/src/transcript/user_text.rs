@@ -156,13 +156,28 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     if said.starts_with(TEAMMATE) {
         return parse_teammate(said).map_or(UserText::Machine, UserText::Peer);
     }
-    if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) || is_of_unknown_command(trimmed) {
+    if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening))
+        || is_of_unknown_command(trimmed)
+        || is_event(trimmed)
+    {
         return UserText::Machine;
     }
     match &text {
         Cow::Borrowed(text) => UserText::Human(Cow::Borrowed(text.trim())),
         Cow::Owned(text) => UserText::Human(Cow::Owned(text.trim().to_owned())),
     }
+}
+
+/// Reports whether a text is nothing but one element with the name of an event, which a program sends in the user's place:
+/// `<ci-monitor-event>…</ci-monitor-event>`. Some clients put the user's own words into an element, too.
+fn is_event(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('<') else { return false };
+    let name = &rest[..rest.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'-').count()];
+    let is_name = name.contains('-') && !name.starts_with("user");
+    let Some(inside) = text.strip_suffix('>').and_then(|text| text.strip_suffix(name)?.strip_suffix("</")) else {
+        return false;
+    };
+    is_name && rest[name.len()..].starts_with([' ', '>', '\n']) && !inside.contains(&format!("</{name}>"))
 }
 
 /// Reports whether a text is all that the client says of an unknown command. A user who quotes it says more.
@@ -403,6 +418,7 @@ mod tests {
     fn machine_text_is_recognized() {
         for text in [
             "<local-command-stdout>ok</local-command-stdout>",
+            "<till-monitor-event>\nPlease mend the till.\n</till-monitor-event>",
             "<task-notification><task-id>1</task-id></task-notification>",
             "<agent-notification><agent-id>1</agent-id></agent-notification>",
             "<system-reminder>\nread this\n</system-reminder>",

@@ -599,6 +599,14 @@ fn a_complaint_shows_that_a_piped_command_did_not_pass() {
 }
 
 #[test]
+fn tests_whose_preparation_failed_are_failures() {
+    let counts = test_counts("== 1074 passed, 1 warning, 79 errors in 12.01s ==").unwrap();
+    assert_eq!((counts.passed, counts.failed), (1074, 79));
+    assert_eq!(test_counts("2 failed, 9 passed, 1 error in 1s").unwrap().failed, 3);
+    assert_eq!(test_counts("3 errors, 0 warnings"), None);
+}
+
+#[test]
 fn errors_that_are_mended_or_suppressed_do_not_count() {
     for (command, output, reports) in [
         ("ruff check --fix . | tail -3", "Found 3 errors (3 fixed, 0 remaining).", false),

@@ -365,6 +365,7 @@ fn counts_of(line: &str) -> Option<TestCounts> {
     }
     let mut counts = None::<TestCounts>;
     let mut number = None;
+    let mut errors = 0;
     for word in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':')) {
         if word.is_empty() {
             continue;
@@ -379,9 +380,11 @@ fn counts_of(line: &str) -> Option<TestCounts> {
             (Some(n), "fail" | "failed" | "failing" | "failures") => {
                 counts.get_or_insert_default().failed = n;
             }
+            // pytest: tests whose preparation failed.
+            (Some(n), "error" | "errors") => errors = n,
             (n, "tests" | "test") => number = n,
             _ => {}
         }
     }
-    counts
+    counts.map(|counts| TestCounts { failed: counts.failed.saturating_add(errors), ..counts })
 }

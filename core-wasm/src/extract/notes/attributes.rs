@@ -180,7 +180,7 @@ fn add_requests(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add("course", course::lines(state, &more, &of_turns, outcome.end_of));
     let more: Vec<String> = more.into_iter().map(|(_, asked)| asked).collect();
     all.add("more-requests", more.join("\n"));
-    let is_told = |filed: &String| filed.split_once(' ').is_some_and(|(key, _)| references::has_key(&outcome.end, key));
+    let is_told = |filed: &String| references::has_key(&outcome.end, filed.split(' ').next().unwrap_or_default());
     let filed: Vec<String> = state.references.filed().filter(|filed| !is_told(filed)).collect();
     all.add("filed", filed.join("\n"));
 }

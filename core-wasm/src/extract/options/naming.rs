@@ -1,5 +1,7 @@
 //! How a prompt names an option: by its number, its letter, its place or its title.
 
+use std::borrow::Cow;
+
 use super::behind::{VERDICTS, contains_id, follows_choice};
 use super::listed::ProposedOption;
 use crate::extract::human;
@@ -30,19 +32,61 @@ pub(super) fn picks_letter(prompt: &str, letter: &str) -> bool {
 /// Returns whether a prompt refers to that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
 pub(super) fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     let (lower, id) = (prompt.to_lowercase(), option.id.as_str());
+    let stated = without_questions_about(prompt, &lower);
     let has_title = || {
         let title = option.title.to_lowercase();
         title.chars().count() >= MIN_TITLE_CHARS && lower.contains(&title)
     };
-    (!option.name.is_empty() && contains_id(&lower, &option.name.to_lowercase()))
-        || names_number(&lower, id)
-        || names_place(&lower, id)
+    (!option.name.is_empty() && contains_id(&stated, &option.name.to_lowercase()))
+        || names_number(&stated, id)
+        || names_place(&stated, id)
         || begins_with_id(&lower, id)
         || names_letter(prompt, id)
         || takes_by_particle(prompt, id)
         || text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id))
         || says_little_else(&lower, id)
         || has_title()
+}
+
+/// Returns a prompt, given in lower case, too, without the sentences that only ask about what they name.
+fn without_questions_about<'a>(prompt: &str, lower: &'a str) -> Cow<'a, str> {
+    let sentences: Vec<String> = text::sentences(prompt).iter().map(|said| said.to_lowercase()).collect();
+    if !sentences.iter().any(|said| asks_about(said)) {
+        return Cow::Borrowed(lower);
+    }
+    Cow::Owned(sentences.into_iter().filter(|said| !asks_about(said)).collect::<Vec<_>>().join(" "))
+}
+
+/// Returns whether a sentence in lower case only asks about what it names, or says that it is not understood: "isn't number 4 covered
+/// already?", "I don't understand the third step". "Can we do option 2?" takes it.
+fn asks_about(lower: &str) -> bool {
+    const ASKS: [&str; 17] = [
+        "is", "isn't", "isnt", "are", "aren't", "arent", "does", "doesn't", "doesnt", "was", "wasn't", "why", "what", "how",
+        "where", "when", "who",
+    ];
+    const UNCLEAR: [&str; 18] = [
+        "understand",
+        "unclear",
+        "confused",
+        "not sure what",
+        "explain",
+        "没明白",
+        "不明白",
+        "不懂",
+        "没懂",
+        "怎么",
+        "什么意思",
+        "이해가 안",
+        "이해 못",
+        "모르겠",
+        "わから",
+        "分から",
+        "分かりません",
+        "어떻게",
+    ];
+    let is_question =
+        lower.trim_end().ends_with(['?', '？']) && ASKS.iter().any(|word| text::starts_with_words(lower, word));
+    is_question || text::contains_any(lower, &UNCLEAR)
 }
 
 /// The minimum length of a title by which an option is known, in characters.

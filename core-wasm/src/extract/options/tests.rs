@@ -24,6 +24,16 @@ fn a_count_chooses_nothing() {
 }
 
 #[test]
+fn to_ask_about_an_item_chooses_nothing() {
+    let answer = "Two ways:\n\n**Option 1: Keep both tills**\n\n**Option 2: Sell one**\n\nWhich one?";
+    for said in ["isn't option 2 done already?", "I don't understand option 2.", "我没明白第二步应该怎么操作"] {
+        assert_eq!(resolve(said, answer), None, "{said}");
+    }
+    assert_eq!(resolve("Why is that? Anyway, option 2.", answer).unwrap().what, "Option 2: Sell one");
+    assert_eq!(resolve("can we do option 2?", answer).map(|it| it.what), Some("Option 2: Sell one".to_owned()));
+}
+
+#[test]
 fn to_mend_an_item_chooses_nothing() {
     let answer = "The drawer needs:\n\n1. **Round the sum**\n2. **Test the bell**\n\nWould you like me to help with it?";
     assert_eq!(resolve("can you fix option 1", answer), None);

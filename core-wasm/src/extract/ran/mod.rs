@@ -3,14 +3,17 @@
 
 mod kind;
 mod said;
+mod servers;
 
 use serde::{Deserialize, Serialize};
 
 use super::commands;
 use super::failures;
 use super::labels::Labels;
+use super::tool_uses::ToolUse;
 use crate::text;
 use kind::{Kind, kind};
+use servers::ServerCalls;
 
 /// The maximum number of runs to keep, and how many of them are told.
 const MAX_RUNS: usize = 12;
@@ -52,6 +55,8 @@ struct Said {
 #[serde(default)]
 pub(super) struct Ran {
     runs: Vec<Run>,
+    #[serde(skip_serializing_if = "ServerCalls::is_empty")]
+    servers: ServerCalls,
 }
 
 impl Ran {
@@ -92,6 +97,11 @@ impl Ran {
         is_told
     }
 
+    /// Records a call of a server's tool and what it answered.
+    pub(super) fn server_called(&mut self, tool_use: &ToolUse, output: &str, is_error: bool) {
+        self.servers.called(&tool_use.name, &tool_use.detail, output, is_error);
+    }
+
     fn add(&mut self, call: &str, kind: Kind, mut said: Said, is_again: bool) {
         let what = text::clip(&failures::display_command(call), MAX_COMMAND_CHARS).into_owned();
         if kind == Kind::Service {
@@ -122,12 +132,17 @@ impl Ran {
         }
     }
 
-    /// Returns the runs as they are told, those first that changed data.
+    /// Returns the runs as they are told, those first that changed data, and last what servers changed.
     pub(super) fn items(&self, labels: &Labels) -> Vec<String> {
         let (data, other): (Vec<&Run>, Vec<&Run>) = self.runs.iter().partition(|run| run.is_data);
         let skipped = (data.len() + other.len()).saturating_sub(MAX_TOLD);
         let (from_other, from_data) = (skipped.min(other.len()), skipped.saturating_sub(other.len()));
-        data[from_data..].iter().chain(&other[from_other..]).map(|run| run.text(labels)).collect()
+        data[from_data..]
+            .iter()
+            .chain(&other[from_other..])
+            .map(|run| run.text(labels))
+            .chain(self.servers.items(labels))
+            .collect()
     }
 }
 

@@ -25,6 +25,9 @@ const MAX_BARE_WORDS: usize = 4;
 const MAX_PLAN_HEAD_BYTES: usize = 2 * 1024;
 const MAX_PLAN_TITLE_CHARS: usize = 200;
 
+/// How much of what a server's tool answered is looked at, in bytes: an error stands at its beginning.
+const MAX_ANSWER_BYTES: usize = 1024;
+
 /// Where a client keeps what the user attached to a prompt, below the project's root.
 const ATTACHMENTS: &str = ".context/attachments/";
 
@@ -46,6 +49,13 @@ impl State {
         if is_error && tool_use.tool == Tool::Shell && failures::is_refusal(&said) {
             self.failures.command_refused(&tool_use.what, &said, &tool_use.source);
             return;
+        }
+        if tool_use.tool == Tool::Other && tool_use.is_of_server() {
+            self.ran.server_called(
+                tool_use,
+                &clean::clean(text::head(&transcript::result_text(content), MAX_ANSWER_BYTES)),
+                is_error,
+            );
         }
         // What another agent did may stand nowhere else.
         if tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)) {
