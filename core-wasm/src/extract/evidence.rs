@@ -45,8 +45,10 @@ pub(super) struct Evidence {
     has_run: bool,
     /// Whether code was changed.
     has_code: bool,
-    /// Whether a build, a test, a linter or the program itself may have run at any time.
+    /// Whether a build, a test or a linter may have run at any time.
     has_checked: bool,
+    /// Whether the program itself or a script ran at any time.
+    has_tried: bool,
     /// The latest run of tests that were not picked by their names, or else the latest run, while only some were ever run. May be empty.
     some_tests: String,
     /// Whether those were picked by their names.
@@ -195,7 +197,7 @@ impl Evidence {
     /// Returns whether the session changed code and never ran a check on what was before its changes, so that it cannot know which faults
     /// are older.
     pub(super) fn knows_nothing_before(&self) -> bool {
-        self.has_code && self.has_checked && !self.before.is_known()
+        self.has_code && (self.has_checked || self.has_tried) && !self.before.is_known()
     }
 
     /// Returns whether nothing was run since the last change of a file.
@@ -205,7 +207,7 @@ impl Evidence {
 
     /// Returns whether something was run at any time that does more than inspect.
     pub(super) fn has_run(&self) -> bool {
-        self.has_run || self.has_checked
+        self.has_run || self.has_checked || self.has_tried
     }
 
     /// Returns whether something was run since the last change of a file, and no check failed.
@@ -259,7 +261,8 @@ impl Evidence {
         self.unrun.command_ran(command);
         let may_check = commands::may_check(command);
         self.before.command_ran(command, may_check, self.has_code);
-        self.has_checked |= may_check || commands::hook_reports(command, output);
+        self.has_tried |= may_check;
+        self.has_checked |= (may_check && !commands::only_tries(command)) || commands::hook_reports(command, output);
         self.new_scripts.retain(|script| !command.split([' ', '"', '\'', ';', '\n']).any(|word| word == script));
         if self.published.command_ran(command, output, failed) {
             self.may_have_run_all();
