@@ -48,7 +48,8 @@ impl State {
             return;
         }
         // What another agent did may stand nowhere else.
-        if tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)) {
+        let is_agent = tool_use.tool == Tool::Agent && !tool_use.is_reader();
+        if is_agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)) {
             self.commit_contents.may_be_written();
             if !is_error {
                 self.turn.acted = true;
@@ -101,8 +102,10 @@ impl State {
                 self.plan_taken_up(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Agent => {
-                self.evidence.agent_ran(self.shows_sub_agents);
-                self.failures.others_worked();
+                if !tool_use.is_reader() {
+                    self.evidence.agent_ran(self.shows_sub_agents);
+                    self.failures.others_worked();
+                }
                 self.record_report(&transcript::result_text(content), &source, settled);
             }
             Tool::Todo => {
