@@ -168,7 +168,7 @@ impl ToolUse {
             }
             (Tool::TaskCreate, b"subject")
             | (Tool::Web, b"url" | b"query")
-            | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path") => {
+            | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path" | b"bash_id") => {
                 self.what = line(200);
             }
             (Tool::TaskUpdate, b"taskId") | (Tool::Agent, b"subagent_type") => self.what = line(64),

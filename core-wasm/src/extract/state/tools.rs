@@ -127,6 +127,8 @@ impl State {
         let name = tool_use.name.to_ascii_lowercase();
         if tool_use.name == "TaskOutput" {
             self.background_ended(&transcript::result_text(content));
+        } else if tool_use.name == "BashOutput" {
+            self.background_asked(&tool_use.what, &transcript::result_text(content));
         } else if tool_use.name.starts_with("mcp__") && name.contains("issue") {
             let known = self.references.filed().count();
             let output = transcript::result_text(content);
