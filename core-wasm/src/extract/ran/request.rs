@@ -49,7 +49,12 @@ impl Requests {
             self.sent.retain(|known| !calls.iter().any(|(_, call)| call.what == known.what));
             return;
         }
-        let is_told = is_shown(command) && (failed || !call.is_to_tracker);
+        let is_shown = is_shown(command);
+        // What is searched for in an answer says nothing of how the request went.
+        if !is_shown && !call.may_change {
+            return;
+        }
+        let is_told = is_shown && (failed || !call.is_to_tracker);
         let answer = if is_told { answer::of(segment, output, failed) } else { String::new() };
         let before = self.sent.iter().position(|known| known.what == call.what).map(|at| self.sent.remove(at));
         // A page that only was fetched says nothing without its status.
@@ -227,6 +232,13 @@ mod tests {
         assert!(items(&[(call, "{\"ok\":true}"), (both, "{}{}")]).is_empty());
         let ports = "curl -s http://localhost:3000/till || curl -s http://localhost:3001/till";
         assert_eq!(items(&[(ports, "{\"ok\":true}")]), ["`GET /till` → {\"ok\":true}"]);
+    }
+
+    #[test]
+    fn what_is_searched_for_in_an_answer_says_nothing_of_it() {
+        let call = "curl -s -o /dev/null -w '%{http_code}' http://localhost:3000/till";
+        let search = "curl -s http://localhost:3000/till | grep -c drawer";
+        assert_eq!(items(&[(call, "200"), (search, "0")]), ["`GET /till` → 200"]);
     }
 
     #[test]
