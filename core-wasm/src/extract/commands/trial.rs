@@ -14,6 +14,8 @@ const FRAMEWORKS: [&str; 5] = ["next", "vite", "astro", "nuxt", "remix"];
 const SERVES: [&str; 4] = ["dev", "start", "serve", "preview"];
 /// Programs that run a script that is named behind them.
 const INTERPRETERS: [&str; 6] = ["node", "tsx", "ts-node", "python", "ruby", "php"];
+/// Parts of the names of folders whose scripts are not the program itself.
+const FOLDERS: [&str; 4] = ["script", "seed", "migrat", "tools"];
 /// Parts of the names of scripts that may check something.
 const CHECKS: [&str; 8] = ["check", "verify", "valid", "lint", "spec", "smoke", "build", "e2e"];
 
@@ -44,7 +46,7 @@ fn is_trial(segment: &str) -> bool {
         || (INTERPRETERS.contains(&program) && is_script(segment, program, second))
 }
 
-/// Returns whether an interpreter is given a script on the command line, or one in a file that is no check by its name.
+/// Returns whether an interpreter is given a script on the command line, or one in a folder of scripts that is no check by its name.
 fn is_script(segment: &str, program: &str, first: &str) -> bool {
     if segment.contains("<<") || matches!(first, "-e" | "-p" | "-") || (first == "-c" && program != "node") {
         return true;
@@ -53,7 +55,7 @@ fn is_script(segment: &str, program: &str, first: &str) -> bool {
     let (folders, name) = path.rsplit_once(['/', '\\']).unwrap_or(("", &path));
     let is_of_tests = name.starts_with("test") || name.contains("_test.") || name.contains(".test.");
     let checks = || CHECKS.iter().any(|part| name.contains(part)) || text::contains_any(folders, &["test", "spec"]);
-    !path.starts_with('-') && path.contains('.') && !is_of_tests && !checks()
+    text::contains_any(folders, &FOLDERS) && path.contains('.') && !is_of_tests && !checks()
 }
 
 #[cfg(test)]
@@ -79,6 +81,7 @@ mod tests {
             "node -c till.js",
             "node scripts/verify-till.js",
             "python tests/till.py",
+            "python shop/till.py",
             "python test_till.py",
             "./run.sh",
             "curl -s localhost:3000 && npm run build",

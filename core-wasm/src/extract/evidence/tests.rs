@@ -343,4 +343,14 @@ fn a_server_that_was_started_is_no_check() {
     assert_eq!(items(&evidence), ["no build, test or lint was run"]);
     evidence.command_ran("./all.sh", "", true, false);
     assert!(items(&evidence).is_empty(), "it may run anything");
+    let mut evidence = Evidence::default();
+    evidence.file_changed("scripts/count.py", true, true);
+    evidence.command_ran("python scripts/count.py", "3", true, false);
+    assert!(items(&evidence).is_empty(), "the run of a script checks it");
+    let mut evidence = Evidence::default();
+    for file in ["scripts/count.py", "shop/till.py"] {
+        evidence.file_changed(file, true, true);
+    }
+    evidence.command_ran("python scripts/count.py", "3", true, false);
+    assert_eq!(items(&evidence), ["no build, test or lint was run"]);
 }
