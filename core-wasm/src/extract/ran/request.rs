@@ -101,7 +101,7 @@ fn call(segment: &str) -> Option<Call> {
     let words: Vec<&str> = words.iter().map(|word| word.trim_matches(['"', '\''])).collect();
     let (place, is_local) = match *words.first()? {
         "curl" => curl_place(&words)?,
-        "gh" if words.get(1) == Some(&"api") => (gh_place(&words)?.to_owned(), false),
+        "gh" if words.get(1) == Some(&"api") => (gh_place(&words)?, false),
         _ => return None,
     };
     let method = method(&words);

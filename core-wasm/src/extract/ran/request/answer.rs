@@ -32,8 +32,8 @@ fn status(call: &str, output: &str) -> Option<String> {
     let head = output.lines().map(|line| line.trim_start_matches(['<', ' '])).rfind(|line| line.starts_with("HTTP/"));
     let of_head = head.and_then(|line| line.split_whitespace().nth(1));
     let printed = || {
-        let words = output.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        call.contains("http_code").then(|| words.last()).flatten()
+        let mut words = output.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        call.contains("http_code").then(|| words.next_back()).flatten()
     };
     of_head.or_else(printed).filter(is_status).map(str::to_owned)
 }
@@ -66,8 +66,6 @@ fn field(json: &str, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn an_answer_is_told_in_few_words() {
         let of = |output: &str| super::of("curl -s localhost/till", output, false);
