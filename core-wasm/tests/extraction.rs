@@ -2844,6 +2844,23 @@ fn a_run_beside_the_agent_counts_when_it_has_ended() {
 }
 
 #[test]
+fn an_earlier_client_tells_the_end_of_a_run_without_its_name() {
+    let run = |end: &str| {
+        let mut script = Script::default();
+        script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");
+        script.bash("pytest tests/", "Command running in background with ID: b1a2", false);
+        script.tool("BashOutput", &json!({"bash_id": "b1a2"}), end, false, &Value::Null);
+        let outcome = script.agent("The total is rounded.").outcome();
+        (attribute(&outcome, "tests").to_owned(), outcome.notes.pending.join("; "))
+    };
+    let ended =
+        "<status>completed</status>\n\n<exit_code>0</exit_code>\n\n<stdout>\n==== 87 passed in 9.10s ====\n</stdout>";
+    assert_eq!(run(ended), ("87 pass, 0 fail".to_owned(), String::new()));
+    let runs = "<status>running</status>\n\n<stdout>\n12%\n</stdout>";
+    assert_eq!(run(runs), (String::new(), "Started, without a result: `pytest tests/`".to_owned()));
+}
+
+#[test]
 fn a_refused_rebase_changes_nothing() {
     let mut script = Script::default();
     script.human("Round the total of the till").edit("/home/u/proj/till.py", "a", "b");

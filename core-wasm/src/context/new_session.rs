@@ -232,9 +232,14 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     if attribute(notes, "done") == Some("tasks") && !has_outcome(notes) {
         add_joined(page, SectionKind::LastSession, "Did", &notes.done);
     }
-    let ran: Vec<String> = attribute(notes, "ran").into_iter().flat_map(str::lines).map(str::to_owned).collect();
-    let ran: Vec<String> = ran.iter().map(|item| line::truncate(&line::sanitize(item), MAX_RAN_CHARS)).collect();
-    page.add(SectionKind::LastSession, Entry::result_line("Ran", &line::join(&ran, "; ", MAX_ALL_RAN_CHARS), 0.98));
+    let lines_of = |name: &str| -> Vec<String> {
+        let items = attribute(notes, name).into_iter().flat_map(str::lines);
+        items.map(|item| line::truncate(&line::sanitize(item), MAX_RAN_CHARS)).collect()
+    };
+    for (name, label) in [("ran", "Ran"), ("requests", "Requests sent by hand")] {
+        let told = line::join(&lines_of(name), "; ", MAX_ALL_RAN_CHARS);
+        page.add(SectionKind::LastSession, Entry::result_line(label, &told, 0.98));
+    }
     let filed: Vec<String> = attribute(notes, "filed").into_iter().flat_map(str::lines).map(str::to_owned).collect();
     add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // That a plan was refused is how the session ended, or what came of its last request, too.

@@ -17,6 +17,8 @@ use crate::text;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
 const MAX_CHECKS: usize = 8;
+/// Of how many files with code a run of them is a check of all that was changed.
+const MAX_SCRIPTS: usize = 2;
 /// How many words a line has at most by which a program says what it starts: "> go test ./till".
 const MAX_START_WORDS: usize = 4;
 
@@ -45,8 +47,12 @@ pub(super) struct Evidence {
     has_run: bool,
     /// Whether code was changed.
     has_code: bool,
-    /// Whether a build, a test, a linter or the program itself may have run at any time.
+    /// Whether a build, a test or a linter may have run at any time.
     has_checked: bool,
+    /// Whether the program itself or a script ran at any time.
+    has_tried: bool,
+    /// The names of the first files with code that were changed, without their folders.
+    code_files: Vec<String>,
     /// The latest run of tests that were not picked by their names, or else the latest run, while only some were ever run. May be empty.
     some_tests: String,
     /// Whether those were picked by their names.
@@ -63,6 +69,10 @@ impl Evidence {
     /// says nothing of it. `file` may be empty if nobody knows which.
     pub(super) fn file_changed(&mut self, file: &str, is_code: bool, can_run: bool) {
         self.has_code |= is_code;
+        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        if is_code && self.code_files.len() <= MAX_SCRIPTS && !self.code_files.iter().any(|known| known == name) {
+            self.code_files.push(name.to_owned());
+        }
         self.checks_aged(file, is_code);
         self.published.file_changed(is_code);
         self.unrun.file_changed(file);
@@ -195,7 +205,7 @@ impl Evidence {
     /// Returns whether the session changed code and never ran a check on what was before its changes, so that it cannot know which faults
     /// are older.
     pub(super) fn knows_nothing_before(&self) -> bool {
-        self.has_code && self.has_checked && !self.before.is_known()
+        self.has_code && (self.has_checked || self.has_tried) && !self.before.is_known()
     }
 
     /// Returns whether nothing was run since the last change of a file.
@@ -205,7 +215,7 @@ impl Evidence {
 
     /// Returns whether something was run at any time that does more than inspect.
     pub(super) fn has_run(&self) -> bool {
-        self.has_run || self.has_checked
+        self.has_run || self.has_checked || self.has_tried
     }
 
     /// Returns whether something was run since the last change of a file, and no check failed.
@@ -259,7 +269,10 @@ impl Evidence {
         self.unrun.command_ran(command);
         let may_check = commands::may_check(command);
         self.before.command_ran(command, may_check, self.has_code);
-        self.has_checked |= may_check || commands::hook_reports(command, output);
+        self.has_tried |= may_check;
+        // A script that is all that was changed is checked by its run.
+        let verifies = may_check && (!commands::only_tries(command) || self.runs_all_code(command));
+        self.has_checked |= verifies || commands::hook_reports(command, output);
         self.new_scripts.retain(|script| !command.split([' ', '"', '\'', ';', '\n']).any(|word| word == script));
         if self.published.command_ran(command, output, failed) {
             self.may_have_run_all();
@@ -306,6 +319,12 @@ impl Evidence {
         if self.checks.len() > MAX_CHECKS {
             self.checks.remove(0);
         }
+    }
+
+    /// Returns whether a command line names every file with code that was changed.
+    fn runs_all_code(&self, command: &str) -> bool {
+        let names = &self.code_files;
+        !names.is_empty() && names.len() <= MAX_SCRIPTS && names.iter().all(|name| command.contains(name.as_str()))
     }
 
     /// Records the verdict of one check.

@@ -95,7 +95,8 @@ pub(super) fn may_switch(tool_use: &ToolUse) -> bool {
         | Tool::TaskUpdate
         | Tool::TaskList => false,
         Tool::Shell => !only_looks(&tool_use.what),
-        Tool::Agent | Tool::Other => true,
+        Tool::Agent => !tool_use.is_reader(),
+        Tool::Other => true,
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) struct ToolUse {
     pub tool: Tool,
     /// The agent's name for the tool.
     pub name: String,
-    /// The command, file, pattern, plan, task number or task subject.
+    /// The command, file, pattern, plan, task number or task subject, or the kind of an agent.
     pub what: String,
     /// The folder in which a command runs, relative to the project's root. Empty for the root and for a folder outside.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -115,6 +115,11 @@ impl ToolUse {
     pub(super) fn is_work(&self) -> bool {
         matches!(self.tool, Tool::Shell | Tool::Edit | Tool::Read | Tool::Search | Tool::Agent | Tool::Web)
             || self.name.starts_with("mcp__")
+    }
+
+    /// Returns whether it runs an agent of the client's that is given no tool to edit and is told to change nothing.
+    pub(super) fn is_reader(&self) -> bool {
+        self.tool == Tool::Agent && matches!(self.what.as_str(), "Explore" | "Plan")
     }
 
     /// Returns whether the user ran the command.
@@ -166,7 +171,7 @@ impl ToolUse {
             }
             (Tool::TaskCreate, b"subject")
             | (Tool::Web, b"url" | b"query")
-            | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path") => {
+            | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path" | b"bash_id") => {
                 self.what = line(200);
             }
             // What a server's tool calls the thing that it is about.
@@ -174,7 +179,7 @@ impl ToolUse {
                 self.detail = manifest_name(&value.text().unwrap_or_default());
             }
             (Tool::Other, key) if self.is_of_server() && is_naming(key) => self.detail = line(MAX_TITLE_CHARS),
-            (Tool::TaskUpdate, b"taskId") => self.what = line(64),
+            (Tool::TaskUpdate, b"taskId") | (Tool::Agent, b"subagent_type") => self.what = line(64),
             (Tool::TaskUpdate, b"status") => self.detail = line(64),
 
             _ => {}
@@ -292,6 +297,16 @@ mod tests {
         assert!(closed.is_closed && !closed.is_opened && closed.number == 7);
         assert!(read("mcp__hub__update_pull_request", r#"{"pullNumber":7,"state":"open"}"#).unwrap().is_opened);
         assert_eq!(read("mcp__shop__list_prices", r#"{"number":7}"#), None);
+    }
+
+    #[test]
+    fn an_agent_that_explores_changes_nothing() {
+        let read = |name: &str, input: &str| {
+            ToolUse::read("1", name, Raw::parse(input).unwrap(), ("", ""), LineRef::default()).is_reader()
+        };
+        assert!(read("Task", r#"{"subagent_type":"Explore","description":"Find the till"}"#));
+        assert!(!read("Agent", r#"{"subagent_type":"general-purpose","description":"Mend the till"}"#));
+        assert!(!read("Agent", r#"{"description":"Mend the till"}"#));
     }
 
     #[test]

@@ -104,12 +104,14 @@ pub(crate) fn class(command: &str) -> Class {
 
 /// Returns whether a command line pipes something into a program that does more than inspect, such as the answers to its questions.
 pub(crate) fn pipes_into_program(command: &str) -> bool {
+    piped(command).into_iter().any(|next| class_of(next) != Class::Inspect)
+}
+
+/// Returns the commands into which a command line pipes something.
+pub(crate) fn piped(command: &str) -> Vec<&str> {
     let is_open = |before: &str| ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1);
     let pipes = command.match_indices(" | ").filter(|(at, _)| !is_open(&command[..*at]));
-    pipes.map(|(at, pipe)| &command[at + pipe.len()..]).any(|rest| {
-        let next = segments(rest).first().copied().unwrap_or_default();
-        class_of(next) != Class::Inspect
-    })
+    pipes.filter_map(|(at, pipe)| segments(&command[at + pipe.len()..]).first().copied()).collect()
 }
 
 pub(super) fn class_of(segment: &str) -> Class {

@@ -12,12 +12,13 @@ mod scope;
 mod shell;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod verdict;
 
 pub(crate) use class::{
     Class, all_checks, class, does_one_thing, is_rewording, main_segment, may_change, may_check, may_fix, may_format,
-    may_write_files, mends, picks_tests, pipes_into_program, purpose, runs_tests, same_purpose, switches_files, targets,
-    test_script, test_suites, whole_checks,
+    may_write_files, mends, picks_tests, piped, pipes_into_program, purpose, runs_tests, same_purpose, switches_files,
+    targets, test_script, test_suites, whole_checks,
 };
 pub(crate) use complaint::{Complaint, Reason, build_tags, complaint, imports, names_program};
 pub(crate) use effects::{editor, file_effects};
@@ -37,6 +38,7 @@ pub(crate) use scope::{partial_checks, tested};
 pub(crate) use shell::{
     before_last, branch_from, chained, is_same_place, segments, through_document, tokens, with_short_documents, with_values,
 };
+pub(crate) use trial::only_tries;
 pub(crate) use verdict::{
     TestCounts, counts_tests, exited_with_failure, exits_with_tests, failed_behind_pipe, filters_tests, found_no_tests,
     hook_reports, lists_packages, lists_passed_packages, output_reports_failure, passed, prints_failure, reports_errors,

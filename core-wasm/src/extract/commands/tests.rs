@@ -153,6 +153,8 @@ fn counts_of_common_runners() {
     assert_eq!(counts("test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"), Some((10, 0)));
     assert_eq!(counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"), Some((20, 0)));
     assert_eq!(counts("  12 passing (3s)"), Some((12, 0)));
+    assert_eq!(counts("# tests 21\n# pass 20\n# fail 1\n# skipped 0"), Some((20, 1)));
+    assert_eq!(counts("ℹ pass 20\nℹ fail 0"), Some((20, 0)));
     assert_eq!(counts("Tests Passed: 260, Failed: 1, Skipped: 2, Inconclusive: 0, NotRun: 0"), Some((260, 1)));
     assert_eq!(
         counts("Passed!  - Failed:     0, Passed:    10, Skipped:     0, Total:    10, Duration: 5 ms"),

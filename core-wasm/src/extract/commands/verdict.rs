@@ -347,12 +347,26 @@ fn labelled_counts(line: &str) -> Option<TestCounts> {
     Some(TestCounts { passed, failed, ..TestCounts::default() })
 }
 
+/// Reads a line of the counts of node's own runner: "# pass 20", "ℹ fail 0".
+fn node_counts(line: &str) -> Option<TestCounts> {
+    let (verdict, number) = line.strip_prefix(['#', 'ℹ'])?.trim().split_once(' ')?;
+    let number = number.parse().ok()?;
+    match verdict {
+        "pass" => Some(TestCounts { passed: number, ..TestCounts::default() }),
+        "fail" => Some(TestCounts { failed: number, ..TestCounts::default() }),
+        _ => None,
+    }
+}
+
 /// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<TestCounts> {
     // Maven's own mark. Another line with brackets or its time before it is a log of the code under test.
     let line = ["[INFO] ", "[ERROR] ", "[WARNING] "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
     if line.starts_with('[') {
         return None;
+    }
+    if let Some(counts) = node_counts(line) {
+        return Some(counts);
     }
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())

@@ -332,3 +332,25 @@ fn a_check_of_some_files_or_behind_another_command_says_nothing_of_all() {
     evidence.command_ran("ls", "", true, false);
     assert_eq!(items(&evidence), ["eslint (src/cart.ts): pass"]);
 }
+
+#[test]
+fn a_server_that_was_started_is_no_check() {
+    let mut evidence = Evidence::default();
+    evidence.file_changed("till.ts", true, true);
+    evidence.command_ran("npm run dev &", "ready", true, false);
+    evidence.command_ran("curl -s localhost:3000/till", "{}", true, false);
+    assert!(evidence.has_run() && !evidence.is_never_run());
+    assert_eq!(items(&evidence), ["no build, test or lint was run"]);
+    evidence.command_ran("./all.sh", "", true, false);
+    assert!(items(&evidence).is_empty(), "it may run anything");
+    let mut evidence = Evidence::default();
+    evidence.file_changed("scripts/count.py", true, true);
+    evidence.command_ran("python scripts/count.py", "3", true, false);
+    assert!(items(&evidence).is_empty(), "the run of a script checks it");
+    let mut evidence = Evidence::default();
+    for file in ["scripts/count.py", "shop/till.py"] {
+        evidence.file_changed(file, true, true);
+    }
+    evidence.command_ran("python scripts/count.py", "3", true, false);
+    assert_eq!(items(&evidence), ["no build, test or lint was run"]);
+}

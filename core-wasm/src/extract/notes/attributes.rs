@@ -81,6 +81,7 @@ fn add_checks(all: &mut Attributes, state: &State) {
     let evidence = state.evidence.items(state.undone.push(), state.has_open_pull_request(), state.labels());
     all.add("evidence", evidence.join("; "));
     all.add("ran", state.ran.items(state.labels()).join("\n"));
+    all.add("requests", state.ran.requests(state.labels()).join("\n"));
     if state.evidence.knows_nothing_before() {
         all.add("older-faults", "unseen");
     }

@@ -144,7 +144,13 @@ pub(super) fn kind(call: &str) -> Option<Kind> {
     let program = commands::own_program(line);
     let has = |verbs: &[&str]| words.iter().skip(1).any(|word| verbs.contains(word));
     // `which npm publish` only looks.
-    if words.iter().any(|word| is_trial(word)) || commands::class(program) == Class::Inspect {
+    if words.iter().any(|word| is_trial(word)) {
+        return None;
+    }
+    if program == "gh" {
+        return publishes(&words).then_some(Kind::Published);
+    }
+    if commands::class(program) == Class::Inspect {
         return None;
     }
     if DATABASES.contains(&program) {
@@ -165,6 +171,23 @@ pub(super) fn kind(call: &str) -> Option<Kind> {
     let named: Vec<&str> = words.iter().take(2).copied().collect();
     let known = PROGRAMS.iter().find(|it| named.contains(&it.program) && has(it.verbs));
     known.map(|it| it.kind).or_else(|| script(line, program, &words))
+}
+
+/// Returns as much of a call as is told of it. The files and notes of a release are long.
+pub(super) fn told(call: &str) -> &str {
+    let is_short = commands::own_program(call) == "gh";
+    let end = call.match_indices(' ').nth(3).map(|(at, _)| at).filter(|_| is_short);
+    end.map_or(call, |end| &call[..end])
+}
+
+/// Returns whether a call of GitHub's client changes a release, or starts or stops a workflow. Pull requests are told elsewhere.
+fn publishes(words: &[&str]) -> bool {
+    match words.get(1..3) {
+        Some(["release", verb]) => matches!(*verb, "create" | "upload" | "edit" | "delete"),
+        Some(["workflow", verb]) => matches!(*verb, "run" | "enable" | "disable"),
+        Some(["run", verb]) => matches!(*verb, "rerun" | "cancel" | "delete"),
+        _ => false,
+    }
 }
 
 /// Returns whether a word is a verb with which a service is moved.

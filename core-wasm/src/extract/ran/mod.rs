@@ -2,6 +2,7 @@
 //! shows none of it, so only this says what became of it.
 
 mod kind;
+mod request;
 mod said;
 mod servers;
 
@@ -13,6 +14,7 @@ use super::labels::Labels;
 use super::tool_uses::ToolUse;
 use crate::text;
 use kind::{Kind, kind};
+use request::Requests;
 use servers::ServerCalls;
 
 /// The maximum number of runs to keep, and how many of them are told.
@@ -57,9 +59,26 @@ pub(super) struct Ran {
     runs: Vec<Run>,
     #[serde(skip_serializing_if = "ServerCalls::is_empty")]
     servers: ServerCalls,
+    requests: Requests,
 }
 
 impl Ran {
+    /// Records a command line that ran in the foreground, and what it printed.
+    pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) {
+        self.requests.command_ran(command, output, failed);
+        self.output_seen(command, output, failed, false);
+    }
+
+    /// Records that code was changed, of which an answer to a request says nothing.
+    pub(super) fn code_changed(&mut self) {
+        self.requests.code_changed();
+    }
+
+    /// Returns the requests that were sent by hand, as they are told.
+    pub(super) fn requests(&self, labels: &Labels) -> Vec<String> {
+        self.requests.items(labels)
+    }
+
     /// Records a command line and what it printed, and returns whether that told something. What only runs beside the agent is recorded when
     /// its output is seen. `is_again`: the run is recorded, and only more of what it printed is known now.
     pub(super) fn output_seen(&mut self, command: &str, output: &str, failed: bool, is_again: bool) -> bool {
@@ -91,7 +110,7 @@ impl Ran {
                 continue;
             }
             let cause = text::clip(&cause, MAX_CAUSE_CHARS).into_owned();
-            self.add(call, kind, Said { changes, has_failed, cause }, is_again);
+            self.add(kind::told(call), kind, Said { changes, has_failed, cause }, is_again);
             is_told = true;
         }
         is_told
@@ -258,6 +277,11 @@ mod tests {
                 "`uvx twine upload dist/*` → https://pypi.org/project/till/0.2.0/",
             ),
             (
+                "gh release create v0.2.0 dist/till.zip \\\n  --title \"v0.2.0\" --notes \"$(cat <<'EOF'\nOne drawer.\nEOF\n)\"",
+                "https://github.com/shop/till/releases/tag/v0.2.0",
+                "`gh release create v0.2.0` → https://github.com/shop/till/releases/tag/v0.2.0",
+            ),
+            (
                 "docker compose up -d",
                 "Cannot connect to the Docker daemon",
                 "`docker compose up -d` → failed: Cannot connect to the Docker daemon",
@@ -323,6 +347,8 @@ mod tests {
             "aws logs tail --filter update",
             "gcloud config set project create-till",
             "which npm publish",
+            "gh run view 12",
+            "gh pr create --title till",
             "node scripts/sync.js --dry",
             "node scripts/sync.js -n",
         ] {

@@ -86,7 +86,7 @@ impl State {
                     self.switched.may_switch(self.turns);
                 }
                 // What a sub-agent runs is not seen, nor when it ends.
-                if tool_use.tool == Tool::Agent {
+                if tool_use.tool == Tool::Agent && !tool_use.is_reader() {
                     self.switched.runs_beside();
                 }
                 self.pending_uses.push(tool_use);

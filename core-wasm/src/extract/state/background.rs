@@ -40,13 +40,24 @@ impl State {
     /// Takes what the client says of a command that ran beside the agent, if it is over: in a notice, or as the agent asks for its output.
     pub(super) fn background_ended(&mut self, said: &str) {
         let Some(id) = tagged(said, "task_id").or_else(|| tagged(said, "task-id")) else { return };
+        self.background_over(id, said, tagged(said, "output").unwrap_or_default());
+    }
+
+    /// Takes what an earlier client says of the command of that name as the agent asks for its output. It prints only what is new.
+    pub(super) fn background_asked(&mut self, id: &str, said: &str) {
+        let output = [tagged(said, "stdout"), tagged(said, "stderr")].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        self.background_over(id, said, &output);
+    }
+
+    /// Takes what the client says of the command of that name, and what it printed.
+    fn background_over(&mut self, id: &str, said: &str, output: &str) {
         let has_failed = match tagged(said, "status") {
-            Some("completed") => false,
+            Some("completed") => tagged(said, "exit_code").is_some_and(|code| code != "0"),
             Some("failed") => true,
             _ => return,
         };
         let Some(running) = self.background.iter_mut().find(|it| it.id == id) else { return };
-        let output = clean::clean(tagged(said, "output").unwrap_or_default());
+        let output = clean::clean(output);
         // The agent may ask for the output of what is over.
         if std::mem::replace(&mut running.is_over, true) && output.is_empty() {
             return;

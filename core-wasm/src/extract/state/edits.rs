@@ -274,6 +274,9 @@ impl State {
         self.changed_meanwhile();
         if !is_document(file) {
             self.evidence.file_changed(file, is_code(file), !is_configuration(file));
+            if is_code(file) {
+                self.ran.code_changed();
+            }
         }
     }
 

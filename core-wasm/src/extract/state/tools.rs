@@ -58,7 +58,8 @@ impl State {
             );
         }
         // What another agent did may stand nowhere else.
-        if tool_use.tool == Tool::Agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)) {
+        let is_agent = tool_use.tool == Tool::Agent && !tool_use.is_reader();
+        if is_agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)) {
             self.commit_contents.may_be_written();
             if !is_error {
                 self.turn.acted = true;
@@ -111,8 +112,10 @@ impl State {
                 self.plan_taken_up(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Agent => {
-                self.evidence.agent_ran(self.shows_sub_agents);
-                self.failures.others_worked();
+                if !tool_use.is_reader() {
+                    self.evidence.agent_ran(self.shows_sub_agents);
+                    self.failures.others_worked();
+                }
                 self.record_report(&transcript::result_text(content), &source, settled);
             }
             Tool::Todo => {
@@ -134,6 +137,8 @@ impl State {
         let name = tool_use.name.to_ascii_lowercase();
         if tool_use.name == "TaskOutput" {
             self.background_ended(&transcript::result_text(content));
+        } else if tool_use.name == "BashOutput" {
+            self.background_asked(&tool_use.what, &transcript::result_text(content));
         } else if tool_use.name.starts_with("mcp__") && name.contains("issue") {
             let known = self.references.filed().count();
             let output = transcript::result_text(content);
@@ -261,7 +266,7 @@ impl State {
             self.switched.runs_beside();
         }
         self.background_read(command, output);
-        self.ran.output_seen(command, output, failed, false);
+        self.ran.command_ran(command, output, failed);
     }
 
     /// Takes what a command that did not fail did to files, and the branch that it made.

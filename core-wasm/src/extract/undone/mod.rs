@@ -43,8 +43,11 @@ pub(super) struct Undone {
     is_committed_by_others: bool,
     /// Whether a commit was made since the last push.
     is_unpushed: bool,
-    /// How many commits the branch has that were not pushed, counted from what git said last. Zero if nobody knows.
+    /// How many commits the branch has that were not pushed, counted from what git said last, or from the last push. Zero if nobody knows.
     ahead: u32,
+    /// Whether git said or did something since then from which to count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_ahead_known: bool,
     /// Whether the repository is known to have no remote, so that nothing can be pushed.
     has_no_remote: bool,
     /// Whether a commit failed since the last one that was made.
@@ -108,11 +111,12 @@ impl Undone {
         files.for_each(|file| self.work_tree.file_changed(file));
         self.has_committed &= is_any_left;
         self.is_unpushed &= is_any_left;
+        (self.ahead, self.is_ahead_known) = (0, false);
     }
 
     /// Records that the branch has one commit more.
     pub(super) fn commit_added(&mut self) {
-        self.ahead += u32::from(self.ahead > 0);
+        self.ahead += u32::from(self.ahead > 0 || self.is_ahead_known);
     }
 
     fn commit_found(&mut self) {
@@ -220,7 +224,7 @@ impl Undone {
 
     /// Records that git pushed, or had nothing to push.
     pub(super) fn pushed(&mut self) {
-        (self.is_unpushed, self.ahead) = (false, 0);
+        (self.is_unpushed, self.ahead, self.is_ahead_known) = (false, 0, true);
     }
 
     /// Records that the work was pushed by somebody else, unless the session made commits of its own.

@@ -54,6 +54,11 @@ fn somebody_else_may_have_pushed_the_earlier_commits() {
     assert_eq!(state(&undone, 3), "committed, 2 of 3 commits not pushed");
     undone.pushed();
     assert_eq!(state(&undone, 3), "");
+    undone.commit_added();
+    undone.committed(false);
+    assert_eq!(state(&undone, 4), "committed, 1 of 4 commits not pushed");
+    undone.commits_dropped(true, std::iter::empty());
+    assert_eq!(state(&undone, 3), "committed, not pushed", "nobody knows which are left");
 }
 
 #[test]

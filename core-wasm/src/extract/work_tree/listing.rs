@@ -245,7 +245,8 @@ pub(in crate::extract) fn diff(command: &str, output: &str) -> Option<Listed> {
         return None;
     }
     let modified: Vec<String> = if is_alone && list.arguments.iter().any(|word| word == "--name-only") {
-        output.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+        // A wrapper of git prints the changes behind a blank line, too.
+        output.trim().lines().map(|line| line.trim().to_owned()).take_while(|line| !line.is_empty()).collect()
     } else if is_alone && output.trim().is_empty() {
         Vec::new()
     } else {
