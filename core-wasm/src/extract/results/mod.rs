@@ -37,10 +37,11 @@ use super::standing;
 use super::statement::{self, Form, Statement, Voice};
 use super::vanished;
 use crate::bindings::throughline::policy::types::Draft;
+pub(super) use joined::{heading_as_told, told_as};
 use line::Said;
 use reprinted::Reprint;
 pub(super) use superseded::names_real_cause;
-pub(super) use turn_result::{TurnResult, is_dismissed, share};
+pub(super) use turn_result::{TurnResult, is_dismissed, is_lead, share};
 
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 48;
