@@ -374,7 +374,9 @@ impl<'a> Joined<'a> {
     /// Returns whether a statement is told with the heading above it. In the middle of what stands below it, it would tear that.
     fn needs_heading(&self, statement: &Statement) -> bool {
         let heading = &statement.heading;
-        let is_clause = signs::is_clause_heading(heading);
+        // Without its heading, a list would stand below the one before.
+        let ends_last = !self.heading.is_empty() && is_listed(statement);
+        let is_clause = signs::is_clause_heading(heading) && !ends_last;
         let has_begun = self
             .last
             .is_some_and(|last| (last.voice, last.count, &last.heading) == (statement.voice, statement.count, heading));

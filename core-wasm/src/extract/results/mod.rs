@@ -351,7 +351,8 @@ impl Results {
             self.without_leaning(&self.with_commit_lists(self.with_commit_bodies(self.without_records(chosen))));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
-        let chosen = self.with_brief_answers(self.without_overtaken_lists(chosen), &overtaken);
+        let chosen = self.with_counted_lists(self.without_overtaken_lists(chosen), &overtaken);
+        let chosen = self.with_brief_answers(chosen, &overtaken);
         let chosen = self.with_openings(chosen, &overtaken);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
