@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
 use super::course_room::{MIN_ASKED_CHARS, Room, Share};
 use super::line::{self, MAX_RESULT_CHARS};
-use super::page::{Entry, Page, SectionKind, parts};
+use super::page::{Entry, Page, SectionKind, parts, with_whole_result};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
 use crate::extract::{Parts, states_fact};
@@ -303,7 +303,7 @@ impl<'n> Course<'n> {
         let label = special.map(|label| uncapitalized(label.trim_start_matches("Then ")));
         let entry = Entry::end_line("Asked", without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
-        Some(entry.behind((&begin, &brief), label.as_deref(), max).with_parts(parts))
+        Some(entry.behind((&begin, &brief), label.as_deref(), max).with_parts(with_whole_result(parts, without_quote(said))))
     }
 
     /// Returns what a result is, if it is not simply that of the request before it.

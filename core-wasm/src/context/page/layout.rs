@@ -56,6 +56,15 @@ pub(in crate::context) fn parts(notes: &SessionNotes, name: &str, said: &str) ->
     places.iter().zip(ends).filter_map(part).collect()
 }
 
+/// Adds the result as a part of its own to those that begin further behind, so that it can stand below a long request.
+pub(in crate::context) fn with_whole_result(mut parts: Vec<Part>, said: &str) -> Vec<Part> {
+    let opening = line::sanitize(text::head(said, MAX_OPENING_BYTES));
+    if !parts.first().is_some_and(|first| opening.starts_with(&first.opening) || first.opening.starts_with(&opening)) {
+        parts.insert(0, Part { kind: Kind::Paragraph, opening });
+    }
+    parts
+}
+
 /// Lines that stand together: a heading or an item with what stands below it, or a paragraph.
 #[derive(Debug)]
 struct Group {
@@ -76,9 +85,11 @@ pub(super) fn laid_out<'a>(said: &'a str, parts: &[Part]) -> Cow<'a, str> {
     let items = places.iter().filter(|(_, kind)| matches!(kind, Kind::Item | Kind::SubItem)).count();
     let is_long = items > MAX_ITEMS || said.chars().nth(MAX_LINE_CHARS).is_some();
     let groups = groups(&places);
-    let (Some(first), true) = (groups.first(), is_long && places.len() > 1) else { return said.into() };
+    let Some(first) = groups.first().filter(|first| is_long && (places.len() > 1 || first.start > MAX_LABEL_BYTES)) else {
+        return said.into();
+    };
     let mut told = String::with_capacity(said.len() + 8 * places.len());
-    let is_alone = groups.len() == 1;
+    let is_alone = groups.len() == 1 && !first.items.is_empty();
     push(&mut told, "", &said[..first.start]);
     for (number, group) in groups.iter().enumerate() {
         let end = groups.get(number + 1).map_or(said.len(), |next| next.start);
@@ -127,7 +138,7 @@ fn places(said: &str, parts: &[Part]) -> Vec<(usize, Kind)> {
     let mut start = 0;
     let place = |part: &Part| {
         let at = find(said, &part.opening, start)?;
-        start = at + part.opening.len();
+        start = said.ceil_char_boundary(at + 1);
         let is_mark = said[at..].starts_with(['>', '|', '#', '-', '+', '*', '=']);
         (!is_mark).then_some((at, part.kind))
     };
@@ -177,6 +188,19 @@ mod tests {
         let items = ["one;", "two;", "three", "four", "five", "six."].map(|item| (Kind::Item, item));
         let parts = [&[(Kind::Heading, "Slips:")][..], &items].concat();
         assert_eq!(told(said, &parts), "Outcome: Slips:\n  - one\n  - two\n  - three\n  - four\n  - five\n  - six.");
+    }
+
+    #[test]
+    fn a_result_stands_below_a_long_request() {
+        let request = format!("Asked: {}", "round the total of each slip, and ".repeat(18));
+        let said = format!("{request}→ The till rounds.");
+        let parts = with_whole_result(Vec::new(), "The till rounds.");
+        assert_eq!(laid_out(&said, &parts), format!("{request}→\n  - The till rounds."));
+        assert_eq!(with_whole_result(parts, "The till rounds.").len(), 1);
+        let parts = vec![Part { kind: Kind::Paragraph, opening: "It rings.".to_owned() }];
+        let told =
+            laid_out(&format!("{request}→ Done. It rings."), &with_whole_result(parts, "Done. It rings.")).into_owned();
+        assert!(told.ends_with("→\n  - Done.\n  - It rings."), "{told}");
     }
 
     #[test]

@@ -10,6 +10,6 @@ mod section;
 
 pub(super) use entry::Entry;
 pub(super) use fill::Page;
-pub(super) use layout::{Part, parts};
+pub(super) use layout::{Part, parts, with_whole_result};
 pub(super) use memory::{discovery, is_routine, is_saved, memory_text, teaches_nothing};
 pub(super) use section::{LESSONS, SectionKind};
