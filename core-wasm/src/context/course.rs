@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
 use super::course_room::{MIN_ASKED_CHARS, Room, Share};
 use super::line::{self, MAX_RESULT_CHARS};
-use super::page::{Entry, Page, SectionKind};
+use super::page::{Entry, Page, SectionKind, parts, with_whole_result};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
 use crate::extract::{Parts, states_fact};
@@ -288,11 +288,12 @@ impl<'n> Course<'n> {
         let said = self.results.notes.done.get(number)?;
         let max = self.room.for_result(at);
         let special = self.special_label(at, number);
+        let parts = parts(self.results.notes, &number.to_string(), said);
         let asked = step.asked();
         if asked.as_deref() == Some("") {
             let said = if is_quoted_before(&self.steps[..at], said) { without_quote(said) } else { said };
             let label = special.unwrap_or_else(|| self.plain_label(at, number).into());
-            return Some(Entry::end_line(&label, said, self.importance(at)).shortened(max));
+            return Some(Entry::end_line(&label, said, self.importance(at)).shortened(max).with_parts(parts));
         }
         let begin = match &asked {
             None => format!("{}{}", request.text(), step.then()),
@@ -302,7 +303,7 @@ impl<'n> Course<'n> {
         let label = special.map(|label| uncapitalized(label.trim_start_matches("Then ")));
         let entry = Entry::end_line("Asked", without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
-        Some(entry.behind((&begin, &brief), label.as_deref(), max))
+        Some(entry.behind((&begin, &brief), label.as_deref(), max).with_parts(with_whole_result(parts, without_quote(said))))
     }
 
     /// Returns what a result is, if it is not simply that of the request before it.

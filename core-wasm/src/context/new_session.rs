@@ -13,12 +13,14 @@ use super::course::{self, uncapitalized};
 use super::earlier;
 use super::later::LaterSessions;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
-use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
+use super::page::{Entry, Page, Part, SectionKind, discovery, is_routine, memory_text, parts};
 use super::topics::add_topics;
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
+use crate::extract::course::END;
+use crate::extract::parts_of_result::Kind;
 use crate::extract::{MAX_REQUESTS, labels};
 use crate::said_by::{SAVED, saved_by};
 use crate::text;
@@ -312,6 +314,10 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let state = if state.is_empty() { state } else { format!(" ({})", line::sanitize(&state)) };
     // The state is short and certain, so the outcome is shortened before it.
     let room = MAX_END_CHARS.saturating_sub(label.chars().count() + 2 + state.chars().count());
+    let mut parts = parts(notes, END, &notes.outcome);
+    if !parts.is_empty() && !state.is_empty() {
+        parts.push(Part { kind: Kind::Line, opening: state.trim().to_owned() });
+    }
     let outcome = format!("{}{state}", line::truncate(&line::sanitize(&said), room));
     let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
         notes.commits.iter().partition(|commit| is_pull_request(commit));
@@ -330,9 +336,9 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let joined = format!("{} ({}: {commits})", outcome.trim(), words.committed);
     if commits.is_empty() || joined.chars().count() + label.len() + 2 <= MAX_LINE_CHARS {
         let outcome = if commits.is_empty() { outcome } else { joined };
-        page.add(kind, Entry::end_line(label, outcome.trim(), 0.99));
+        page.add(kind, Entry::end_line(label, outcome.trim(), 0.99).with_parts(parts));
     } else {
-        page.add(kind, Entry::end_line(label, &outcome, 0.99));
+        page.add(kind, Entry::end_line(label, &outcome, 0.99).with_parts(parts));
         page.add(kind, Entry::session_line("Commits", &commits, 0.94));
     }
 }

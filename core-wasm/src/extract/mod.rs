@@ -25,6 +25,7 @@ mod memories;
 mod notes;
 mod open_points;
 mod options;
+pub(crate) mod parts_of_result;
 mod plan_reason;
 mod planned;
 mod pointed;

@@ -66,6 +66,9 @@ pub(super) struct Statement {
     /// Whether it stands behind a list below bold words: they say what the list is, and nothing of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_behind_list: bool,
+    /// How deep in a list it stands: 0 if it has no mark of an item, as bold words before a paragraph have none.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub depth: u8,
     /// The number of the heading or of the item that it opens, also of one such as "Part 2". 0 if it has none.
     #[serde(default, skip_serializing_if = "super::is_zero")]
     pub number: u16,
@@ -207,6 +210,7 @@ impl Reader<'_> {
         }
         let led = block.filter(|it| it.is_led() && form != Form::Heading);
         let last = parts.len().saturating_sub(1);
+        let depth = if form == Form::Row { 1 } else { self.mark.map_or(0, ListMark::depth) };
         let own_number = if self.is_of_agent() { number_of(line, form) } else { 0 };
         for (number, part) in parts.into_iter().enumerate() {
             let part = match led.filter(|_| number == last) {
@@ -228,6 +232,7 @@ impl Reader<'_> {
                     is_proposed: self.is_proposed,
                     is_behind_list: is_behind_list && is_sentence,
                     number: if number == 0 { own_number } else { 0 },
+                    depth,
                     is_step: is_step && number == 0,
                     is_of_code: is_of_code && shown.is_none(),
                     ..Statement::default()

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use super::layout::{Part, laid_out};
 use crate::bindings::throughline::policy::types::Memory;
 use crate::context::line::{self, MAX_DECISION_CHARS, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
 use crate::context::marks;
@@ -62,6 +63,8 @@ pub(in crate::context) struct Entry {
     pub(super) is_correction: bool,
     /// What is told where there is no room for the text. None if the text is short.
     pub(super) short: Option<Short>,
+    /// Its parts that have lines of their own if it is long.
+    pub(super) parts: Vec<Part>,
     /// The words of the text, once they were asked for.
     words: OnceCell<text::Features>,
 }
@@ -92,6 +95,7 @@ impl Entry {
             is_choice: false,
             is_correction: false,
             short: None,
+            parts: Vec::new(),
             words: OnceCell::new(),
         }
     }
@@ -136,6 +140,7 @@ impl Entry {
             is_choice: false,
             is_correction: false,
             short: None,
+            parts: Vec::new(),
             words: OnceCell::new(),
         }
     }
@@ -159,6 +164,11 @@ impl Entry {
             short.whole_weight = Some(weight(importance));
         }
         self
+    }
+
+    /// Returns the same entry as one that has these parts.
+    pub(in crate::context) fn with_parts(self, parts: Vec<Part>) -> Self {
+        Self { parts, ..self }
     }
 
     /// Returns the text without its marks.
@@ -268,9 +278,14 @@ impl Entry {
 
     /// Returns the text in the form that has room.
     pub(super) fn told(&self, form: Form) -> Cow<'_, str> {
-        match &self.short {
-            Some(short) if form == Form::Short => Cow::Borrowed(&short.text),
+        let told = match &self.short {
+            Some(short) if form == Form::Short => Cow::Borrowed(short.text.as_str()),
             _ => self.line(),
+        };
+        match told {
+            told if self.parts.is_empty() => told,
+            Cow::Borrowed(told) => laid_out(told, &self.parts),
+            Cow::Owned(told) => laid_out(&told, &self.parts).into_owned().into(),
         }
     }
 

@@ -78,6 +78,7 @@ impl Page {
         if let Some(short) = &mut entry.short {
             short.text = clean::relative_paths(&short.text, &self.root);
         }
+        entry.parts = entry.parts.into_iter().map(|part| part.relative_to(&self.root)).collect();
         entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
         let may_repeat = kind == SectionKind::Decisions || (entry.is_correction && !tells_answer(&entry.text));
         if may_repeat && self.merge_asked(&entry) {

@@ -3,11 +3,13 @@
 
 mod entry;
 mod fill;
+mod layout;
 mod memory;
 mod render;
 mod section;
 
 pub(super) use entry::Entry;
 pub(super) use fill::Page;
+pub(super) use layout::{Part, parts, with_whole_result};
 pub(super) use memory::{discovery, is_routine, is_saved, memory_text, teaches_nothing};
 pub(super) use section::{LESSONS, SectionKind};

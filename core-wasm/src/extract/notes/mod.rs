@@ -8,12 +8,14 @@ mod last_steps;
 mod line;
 mod outcome;
 mod overtaken;
+mod parts;
 mod pending;
 
 use self::answered::with_passages;
 use self::attributes::attributes;
 use self::line::{MIN_REST_CHARS, as_sentence, without};
 use self::outcome::{Outcome, outcome};
+use self::parts::with_parts;
 use self::pending::{expected, pending};
 use super::memories::SessionMemory;
 use super::prose;
@@ -31,9 +33,10 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let outcome = without_repeated(state, with_passages(state, outcome(state)), &open_points);
     let attributes = attributes(state, &outcome);
     let end = with_refusal(state, outcome.end, &attributes);
+    let asked_in: Vec<usize> = outcome.results.iter().map(|it| it.turn).collect();
     let results: Vec<String> = outcome.results.into_iter().map(|it| it.line).collect();
     let tasks = |status: Status| -> Vec<String> { state.tasks.with_status(status).map(str::to_owned).collect() };
-    state.rewritten.corrected(SessionNotes {
+    let notes = state.rewritten.corrected(SessionNotes {
         original_request: format!("{}{}", state.request_in_full(), about_request(state)),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
         outcome: end,
@@ -52,7 +55,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         blockers: state.blockers.clone(),
         errors: state.failures.errors(state.turns),
         attributes,
-    })
+    });
+    with_parts(state, notes, &asked_in)
 }
 
 /// Adds that the user refused the plan, unless that is told with the request for it: that a plan is written is not the end then.

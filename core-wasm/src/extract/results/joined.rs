@@ -124,6 +124,21 @@ fn heading_text(heading: &str) -> String {
     text::one_line(&plain).trim_end_matches([' ', '—', '–', '-', ':', '：']).trim_start().to_owned()
 }
 
+/// Returns a statement as it is told, a heading with its colon.
+pub(in crate::extract) fn told_as(statement: &Statement) -> String {
+    if statement.form == Form::Heading {
+        return heading_as_told(&statement.text);
+    }
+    let said = clean::without_positions(&statement.text);
+    without_praise(without_label(without_decoration(&said))).into_owned()
+}
+
+/// Returns a heading as it is told above what stands below it.
+pub(in crate::extract) fn heading_as_told(heading: &str) -> String {
+    let told = heading_text(heading);
+    if text::has_ended(&told) { told } else { told + ":" }
+}
+
 /// Returns whether a heading stands above what was wrong. What stands below it is not how it is now, and the next heading ends that.
 fn is_problem(heading: &str) -> bool {
     const WORDS: [&str; 6] = ["problem", "problems", "issue", "root cause", "cause", "what was wrong"];
@@ -330,15 +345,11 @@ impl<'a> Joined<'a> {
             self.push_heading();
             self.line.push(' ');
         }
-        let said = clean::without_positions(&statement.text);
-        self.line.push_str(&without_praise(without_label(without_decoration(&said))));
+        self.line.push_str(&told_as(statement));
     }
 
     fn push_heading(&mut self) {
-        self.line.push_str(&heading_text(self.heading));
-        if !text::has_ended(&self.line) {
-            self.line.push(':');
-        }
+        self.line.push_str(&heading_as_told(self.heading));
     }
 
     /// Ends what was told before a statement.
@@ -363,7 +374,9 @@ impl<'a> Joined<'a> {
     /// Returns whether a statement is told with the heading above it. In the middle of what stands below it, it would tear that.
     fn needs_heading(&self, statement: &Statement) -> bool {
         let heading = &statement.heading;
-        let is_clause = signs::is_clause_heading(heading);
+        // Without its heading, a list would stand below the one before.
+        let ends_last = !self.heading.is_empty() && is_listed(statement);
+        let is_clause = signs::is_clause_heading(heading) && !ends_last;
         let has_begun = self
             .last
             .is_some_and(|last| (last.voice, last.count, &last.heading) == (statement.voice, statement.count, heading));

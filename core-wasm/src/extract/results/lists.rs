@@ -150,6 +150,31 @@ impl Results {
         kept
     }
 
+    /// Adds what is missing of the lists whose lead says how many items they have: "Two causes:" with one of them misleads. Where there is no
+    /// room, or where one was turned down or is `overtaken`, the list stays as it is.
+    pub(super) fn with_counted_lists(&self, mut chosen: Vec<Place>, overtaken: &[Place]) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.is_withdrawn() && !turn.is_refused) {
+            for list in turn.lists() {
+                let first = &turn.statements[list.start];
+                let items = list.clone().filter(|&number| !turn.statements[number].goes_on).count();
+                let lead =
+                    list.start.checked_sub(1).map(|above| turn.statements[above].text.as_str()).filter(|lead| is_lead(lead));
+                if announced(lead.unwrap_or(&first.heading)) != Some(items) {
+                    continue;
+                }
+                let is_gone =
+                    |&(_, number): &Place| turn.statements[number].is_turned_down || overtaken.contains(&(at, number));
+                let (told, missing) = parted(at, list, &chosen);
+                let has_room = self.length(missing.iter().copied()) <= MAX_LIST_CHARS;
+                if !told.is_empty() && has_room && !missing.iter().any(is_gone) {
+                    chosen.extend(missing);
+                }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
     /// Leaves out the rows of a table of which less than half is told: a few rows do not stand for the others.
     pub(super) fn without_stray_rows(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
@@ -162,6 +187,18 @@ impl Results {
         }
         chosen
     }
+}
+
+/// Returns how many items a line says that it leads to: 2 for "You have two ways:". None if it has no number, or several.
+fn announced(lead: &str) -> Option<usize> {
+    const NUMBERS: [&str; 8] = ["two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let lower = lead.to_lowercase();
+    let number = |word: &str| {
+        let digits = word.parse().ok().filter(|number| (2..=9).contains(number));
+        digits.or_else(|| NUMBERS.iter().position(|name| *name == word).map(|at| at + 2))
+    };
+    let mut numbers = lower.split(|c: char| !c.is_alphanumeric()).filter_map(number);
+    numbers.next().filter(|_| numbers.next().is_none())
 }
 
 /// Parts statements of a turn into those that are chosen and those that are missing.
@@ -190,6 +227,19 @@ mod tests {
         assert!(with_titles(answer, &[]).is_empty());
         let ways = answer.replace("### ", "### Option ").replace(". ", ": ");
         assert_eq!(with_titles(&ways, &[1]), ["It rounds."]);
+    }
+
+    #[test]
+    fn a_list_has_as_many_items_as_its_lead_says() {
+        let told = |lead: &str| {
+            let mut results = Results::default();
+            let statements =
+                statement::statements(&format!("{lead}\n- The lock is worn\n- The lamp is broken"), Voice::Answer);
+            results.push(TurnResult { statements, ..TurnResult::default() });
+            results.with_counted_lists(vec![(0, 1)], &[]).len()
+        };
+        assert_eq!([told("Two parts are worn:"), told("2 parts of the till:")], [2, 2]);
+        assert_eq!([told("Three parts are worn:"), told("Two of three parts:"), told("These are worn:")], [1, 1, 1]);
     }
 
     #[test]

@@ -37,10 +37,11 @@ use super::standing;
 use super::statement::{self, Form, Statement, Voice};
 use super::vanished;
 use crate::bindings::throughline::policy::types::Draft;
+pub(super) use joined::{heading_as_told, told_as};
 use line::Said;
 use reprinted::Reprint;
 pub(super) use superseded::names_real_cause;
-pub(super) use turn_result::{TurnResult, is_dismissed, share};
+pub(super) use turn_result::{TurnResult, is_dismissed, is_lead, share};
 
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 48;
@@ -350,7 +351,8 @@ impl Results {
             self.without_leaning(&self.with_commit_lists(self.with_commit_bodies(self.without_records(chosen))));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
-        let chosen = self.with_brief_answers(self.without_overtaken_lists(chosen), &overtaken);
+        let chosen = self.with_counted_lists(self.without_overtaken_lists(chosen), &overtaken);
+        let chosen = self.with_brief_answers(chosen, &overtaken);
         let chosen = self.with_openings(chosen, &overtaken);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())

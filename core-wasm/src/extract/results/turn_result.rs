@@ -450,7 +450,7 @@ fn opens_with_change(lower: &str) -> bool {
 }
 
 /// Returns whether a statement only leads to what follows it.
-pub(super) fn is_lead(said: &str) -> bool {
+pub(in crate::extract) fn is_lead(said: &str) -> bool {
     said.ends_with([':', '：'])
 }
 

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use super::Form;
 
+/// How far the items below another item are indented at least, in bytes.
+const MIN_INDENT: usize = 2;
+
 /// The mark of an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListMark {
@@ -19,6 +22,11 @@ impl ListMark {
         let sign = line.chars().next().filter(|_| is_item(line) && !line.starts_with("**"))?;
         let sign = if sign.is_ascii_digit() { '0' } else { sign };
         Some(ListMark { sign, indent: indent(line, text) })
+    }
+
+    /// Returns how deep in its list the item stands: 1, or 2 if the line is indented.
+    pub(super) fn depth(self) -> u8 {
+        if self.indent < MIN_INDENT { 1 } else { 2 }
     }
 
     /// Returns whether bold words behind the mark are an item like those around them, and not a heading: another item of the same list
