@@ -23,7 +23,7 @@ const MAX_OPENING_BYTES: usize = 60;
 const MIN_OPENING_BYTES: usize = 4;
 
 /// What stands before a line below a bullet, below such a line, and further below.
-const BELOW: [&str; 3] = ["\n  - ", "\n    - ", "\n      - "];
+const BELOW: [&str; 3] = ["\n  • ", "\n    • ", "\n      • "];
 
 /// A part of a result that can have a line of its own.
 #[derive(Clone, Debug)]
@@ -178,8 +178,8 @@ mod tests {
         parts.extend(items.iter().map(|item| (Kind::Item, item.as_str())));
         parts.extend([(Kind::Paragraph, "It rings"), (Kind::Line, "— committed")]);
         let lines = told(&said, &parts);
-        assert!(lines.starts_with("Outcome: The till rounds.\n  - Slips:\n    - Slip 1 is white\n    - Slip 2"), "{lines}");
-        assert!(lines.ends_with("    - Slip 6 is white.\n  - It rings.\n  - committed as \"Fold the slip\"."), "{lines}");
+        assert!(lines.starts_with("Outcome: The till rounds.\n  • Slips:\n    • Slip 1 is white\n    • Slip 2"), "{lines}");
+        assert!(lines.ends_with("    • Slip 6 is white.\n  • It rings.\n  • committed as \"Fold the slip\"."), "{lines}");
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         let said = "Outcome: Slips: one; two; three; four; five; six.";
         let items = ["one;", "two;", "three", "four", "five", "six."].map(|item| (Kind::Item, item));
         let parts = [&[(Kind::Heading, "Slips:")][..], &items].concat();
-        assert_eq!(told(said, &parts), "Outcome: Slips:\n  - one\n  - two\n  - three\n  - four\n  - five\n  - six.");
+        assert_eq!(told(said, &parts), "Outcome: Slips:\n  • one\n  • two\n  • three\n  • four\n  • five\n  • six.");
     }
 
     #[test]
@@ -195,12 +195,12 @@ mod tests {
         let request = format!("Asked: {}", "round the total of each slip, and ".repeat(18));
         let said = format!("{request}→ The till rounds.");
         let parts = with_whole_result(Vec::new(), "The till rounds.");
-        assert_eq!(laid_out(&said, &parts), format!("{request}→\n  - The till rounds."));
+        assert_eq!(laid_out(&said, &parts), format!("{request}→\n  • The till rounds."));
         assert_eq!(with_whole_result(parts, "The till rounds.").len(), 1);
         let parts = vec![Part { kind: Kind::Paragraph, opening: "It rings.".to_owned() }];
         let told =
             laid_out(&format!("{request}→ Done. It rings."), &with_whole_result(parts, "Done. It rings.")).into_owned();
-        assert!(told.ends_with("→\n  - Done.\n  - It rings."), "{told}");
+        assert!(told.ends_with("→\n  • Done.\n  • It rings."), "{told}");
     }
 
     #[test]
