@@ -315,7 +315,7 @@ impl<'n> Course<'n> {
             () if documented.contains(&number) => Some("Documented".into()),
             () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work".into()),
             () if disputed.contains(&number) => Some(disputed_label(notes, number)),
-            () => None,
+            () => confirmed_label(notes, number),
         }
     }
 
@@ -340,6 +340,16 @@ fn disputed_label(notes: &SessionNotes, number: usize) -> Cow<'static, str> {
     let mut all = attribute(notes, "disputed-in").into_iter().flat_map(str::lines).filter_map(|line| line.split_once(' '));
     let words = all.find_map(|(of, words)| (of.parse() == Ok(number)).then(|| line::sanitize(words)));
     words.map_or("Disputed next".into(), |words| format!("Disputed next ({words})").into())
+}
+
+/// Returns that the user said later that a result works, with the words if the next request does not begin with them.
+fn confirmed_label(notes: &SessionNotes, number: usize) -> Option<Cow<'static, str>> {
+    let of = |line: &str| {
+        let (of, words) = line.split_once(' ').unwrap_or((line, ""));
+        let words = if words.is_empty() { String::new() } else { format!(" ({})", line::sanitize(words)) };
+        (of.parse() == Ok(number)).then(|| format!("Confirmed next by the user{words}").into())
+    };
+    attribute(notes, "confirmed").into_iter().flat_map(str::lines).find_map(of)
 }
 
 /// Returns whether a result quotes the request before it that an earlier step tells.

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::human::{self, Denial};
+use super::human::{self, Confirmation, Denial};
 use super::memories::LineRef;
 use super::prose;
 use super::signs;
@@ -90,6 +90,9 @@ pub(super) struct Turn {
     /// What the prompt says against the success of the work before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
+    /// What the prompt says for the success of the work before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     prompt: String,
     /// The agent's latest text. It is the answer once the turn is over.
     pub answer: String,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::human::{self, Denial};
+use crate::extract::human::{self, Confirmation, Denial};
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
@@ -52,6 +52,9 @@ pub(in crate::extract) struct TurnResult {
     /// What the prompt says against the success of the work before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
+    /// What the prompt says for the success of the work before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     /// What the user added while the agent worked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,

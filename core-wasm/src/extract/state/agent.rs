@@ -257,6 +257,7 @@ impl State {
             asked: turn.title.clone(),
             whole: turn.whole.clone(),
             denials: turn.denials.clone(),
+            confirmation: turn.confirmation.clone(),
             added: turn.added.clone(),
             statements: turn.all_statements(),
             checked: prose::checked(&turn.answer).unwrap_or_default(),
