@@ -153,6 +153,8 @@ struct Results<'n> {
     disputed: Vec<usize>,
     /// The places of those that the user did not want.
     refused: Vec<usize>,
+    /// The places of those after which the agent ran nothing.
+    untried: Vec<usize>,
 }
 
 impl<'n> Results<'n> {
@@ -165,6 +167,7 @@ impl<'n> Results<'n> {
             before_work: of_kind("found-before-work"),
             disputed: of_kind("disputed"),
             refused: of_kind("refused"),
+            untried: of_kind("untried"),
         }
     }
 
@@ -307,7 +310,7 @@ impl<'n> Course<'n> {
 
     /// Returns what a result is, if it is not simply that of the request before it.
     fn special_label(&self, at: usize, number: usize) -> Option<Cow<'static, str>> {
-        let Results { notes, found, documented, before_work, disputed, refused } = &self.results;
+        let Results { notes, found, documented, before_work, disputed, refused, untried } = &self.results;
         let is_last = self.is_over(at) && at + 1 == self.steps.len();
         match () {
             () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done".into()),
@@ -315,7 +318,9 @@ impl<'n> Course<'n> {
             () if documented.contains(&number) => Some("Documented".into()),
             () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work".into()),
             () if disputed.contains(&number) => Some(disputed_label(notes, number)),
-            () => confirmed_label(notes, number),
+            () => {
+                confirmed_label(notes, number).or_else(|| untried.contains(&number).then(|| "Not run by the agent".into()))
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! Which results the user then said have come about.
 
 use super::denied::is_denied;
+use super::given::Given;
 use super::outcome::ResultLine;
-use crate::extract::human::Confirmation;
+use crate::extract::human::{self, Confirmation};
 use crate::extract::results::TurnResult;
 use crate::extract::state::State;
 use crate::text;
@@ -24,6 +25,26 @@ pub(super) fn confirmed(state: &State, results: &[ResultLine]) -> Vec<String> {
         })
     };
     results.iter().enumerate().filter_map(line).collect()
+}
+
+/// Returns the places of the results of turns that changed files after which the agent ran nothing before it changed the next ones. None if it
+/// ran nothing at all, which is told once.
+pub(super) fn untried(state: &State, results: &[ResultLine]) -> Vec<usize> {
+    let is_untried = |result: &ResultLine| {
+        let turn = &state.results.turns()[result.turn];
+        result.given == Given::Work
+            && !turn.is_taken_back
+            && !human::only_asks(&turn.asked)
+            && state.evidence.has_run()
+            && is_untried(state.results.turns(), result.turn, state.evidence.runs())
+    };
+    results.iter().enumerate().filter(|(_, result)| is_untried(result)).map(|(at, _)| at).collect()
+}
+
+/// Returns whether nothing was run between the last change of a turn and the next change of a later one, given the number of all runs.
+fn is_untried(turns: &[TurnResult], at: usize, all: u32) -> bool {
+    let next = || turns[at + 1..].iter().find_map(|later| later.runs).map_or(all, |(first, _)| first);
+    turns[at].runs.is_some_and(|(_, last)| last == next())
 }
 
 /// Returns in quotation marks the words by which the user said that the work works with which the session ended. May be empty.
@@ -56,7 +77,6 @@ fn confirmation_of(turns: &[TurnResult], at: usize) -> Option<(usize, &Confirmat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::human;
 
     fn turn(number: u32, asked: &str, edited: bool) -> TurnResult {
         TurnResult {
@@ -83,6 +103,15 @@ mod tests {
         assert_eq!((said_for(&turns, 0), said_for(&turns, 1)), (None, Some("ok, it works now")));
         let turns = [mended, turn(2, "it works now. The lock still does not work", false)];
         assert_eq!(said_for(&turns, 0), None);
+    }
+
+    #[test]
+    fn what_nobody_ran_before_the_next_change_is_untried() {
+        let turn = |runs: Option<(u32, u32)>| TurnResult { runs, ..turn(1, "mend the bell of the till", true) };
+        let turns = [turn(Some((0, 2))), turn(None), turn(Some((2, 3))), turn(Some((4, 4)))];
+        let untried: Vec<bool> = (0..turns.len()).map(|at| is_untried(&turns, at, 4)).collect();
+        assert_eq!(untried, [true, false, false, true]);
+        assert!(!is_untried(&turns, 3, 5));
     }
 
     #[test]

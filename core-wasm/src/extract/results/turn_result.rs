@@ -73,6 +73,9 @@ pub(in crate::extract) struct TurnResult {
     pub edited: bool,
     /// Whether it changed a file that does not only describe something.
     pub built: bool,
+    /// How many runs of the session came before the first and before the last change of code. None without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<(u32, u32)>,
     /// Whether the turn made a commit.
     pub committed: bool,
     /// Whether something failed in the turn.

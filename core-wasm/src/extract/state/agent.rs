@@ -266,6 +266,7 @@ impl State {
             prompt_chars: turn.prompt_chars,
             edited: turn.edited,
             built: turn.built,
+            runs: turn.runs,
             committed: turn.committed,
             failed: turn.failed,
             substantive: turn.substantive,

@@ -276,6 +276,10 @@ impl State {
         self.changed_meanwhile();
         if !is_document(file) {
             self.evidence.file_changed(file, is_code(file), !is_configuration(file));
+            if is_code(file) {
+                self.turn.runs =
+                    Some((self.turn.runs.map_or(self.evidence.runs(), |(first, _)| first), self.evidence.runs()));
+            }
         }
     }
 
