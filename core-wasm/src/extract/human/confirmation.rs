@@ -39,8 +39,9 @@ pub(in crate::extract) fn confirmation(prompt: &str) -> Option<Confirmation> {
 }
 
 /// Words of a sentence that limits what it says, or speaks of what is to be.
-const LIMITS: &str = "but however except only not isnt doesnt didnt still almost partly mostly already if should until before used yet half \
-                      sort kind no aber nicht nur kein nichts mais pas sauf pero mas não ainda";
+const LIMITS: &str = "but however except only not isnt doesnt didnt still almost partly mostly already if should until before used yet \
+                      half sort kind no hope hopefully think believe guess maybe probably fail fails failing failed broken \
+                      aber nicht nur kein nichts mais pas sauf pero mas não ainda";
 /// Words before what works.
 const LEADS: &str = "ok okay yes yep yeah great perfect nice cool awesome super excellent good brilliant thanks so and now ah oh hmm alright \
                      right confirmed verified tested checked hey wow ultrathink ja oui sí sim jetzt agora";
@@ -54,8 +55,9 @@ const AROUND: &str = "now again all great fine well perfectly nicely good correc
                       really both finally and tested beautifully here everywhere too smoothly jetzt wieder gut einwandfrei alles maintenant \
                       bien ahora agora bem perfectamente perfeitamente completo por todo";
 /// Words before such a verb that make something else of it: a question, an order, or what somebody did or does.
-const OTHERS: &str = "how what why when where which who whether make ensure let lets does is are do did can get have keep want need needs \
-                      would could will to nothing none be wie was were you we i im agent user someone somebody check see verify test continue";
+const OTHERS: &str = "how what why when where which who whether make ensure let lets does is are do did can get have keep want need \
+                      needs would could will to nothing none be wie was were you we i im whats hows old previous original other agent \
+                      user someone somebody check see verify test continue";
 
 /// Returns whether a sentence says so, and neither asks nor limits it.
 fn says_so(said: &str) -> bool {
@@ -180,6 +182,7 @@ mod tests {
             "works now, thanks",
             "Great, the bell of the till is working again",
             "perfect, that fixed it",
+            "the error of the drawer is fixed now",
             "I can confirm that it works as expected",
             "the till opens. Everything works. Ring the bell next.",
             "Die Klingel funktioniert jetzt",
@@ -214,6 +217,9 @@ mod tests {
             "is the bell working",
             "fix the working drawer",
             "what works",
+            "the old drawer works",
+            "hopefully it works",
+            "the bell works, the lamp fails",
             "동작하지 않아",
             "잘 되는지 확인해줘",
             "動いたか確認して",
