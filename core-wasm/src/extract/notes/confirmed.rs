@@ -119,7 +119,9 @@ mod tests {
         let mut state = State::default();
         let commit = TurnResult { committed: true, ..turn(3, "commit", false) };
         let all = [turn(1, "mend the bell of the till", true), turn(2, "now it works", false), commit];
-        all.into_iter().for_each(|turn| state.results.push(turn));
+        for turn in all {
+            state.results.push(turn);
+        }
         assert_eq!(words_for_end(&state, 0), "\"now it works\"");
         assert_eq!(words_for_end(&state, 2), "\"now it works\"");
     }
