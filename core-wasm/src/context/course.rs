@@ -153,6 +153,8 @@ struct Results<'n> {
     disputed: Vec<usize>,
     /// The places of those that the user did not want.
     refused: Vec<usize>,
+    /// The places of those after which the agent ran nothing.
+    untried: Vec<usize>,
 }
 
 impl<'n> Results<'n> {
@@ -165,6 +167,7 @@ impl<'n> Results<'n> {
             before_work: of_kind("found-before-work"),
             disputed: of_kind("disputed"),
             refused: of_kind("refused"),
+            untried: of_kind("untried"),
         }
     }
 
@@ -308,7 +311,7 @@ impl<'n> Course<'n> {
 
     /// Returns what a result is, if it is not simply that of the request before it.
     fn special_label(&self, at: usize, number: usize) -> Option<Cow<'static, str>> {
-        let Results { notes, found, documented, before_work, disputed, refused } = &self.results;
+        let Results { notes, found, documented, before_work, disputed, refused, untried } = &self.results;
         let is_last = self.is_over(at) && at + 1 == self.steps.len();
         match () {
             () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done".into()),
@@ -316,7 +319,9 @@ impl<'n> Course<'n> {
             () if documented.contains(&number) => Some("Documented".into()),
             () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work".into()),
             () if disputed.contains(&number) => Some(disputed_label(notes, number)),
-            () => None,
+            () => {
+                confirmed_label(notes, number).or_else(|| untried.contains(&number).then(|| "Not run by the agent".into()))
+            }
         }
     }
 
@@ -341,6 +346,16 @@ fn disputed_label(notes: &SessionNotes, number: usize) -> Cow<'static, str> {
     let mut all = attribute(notes, "disputed-in").into_iter().flat_map(str::lines).filter_map(|line| line.split_once(' '));
     let words = all.find_map(|(of, words)| (of.parse() == Ok(number)).then(|| line::sanitize(words)));
     words.map_or("Disputed next".into(), |words| format!("Disputed next ({words})").into())
+}
+
+/// Returns that the user said later that a result works, with the words if the next request does not begin with them.
+fn confirmed_label(notes: &SessionNotes, number: usize) -> Option<Cow<'static, str>> {
+    let of = |line: &str| {
+        let (of, words) = line.split_once(' ').unwrap_or((line, ""));
+        let words = if words.is_empty() { String::new() } else { format!(" ({})", line::sanitize(words)) };
+        (of.parse() == Ok(number)).then(|| format!("Confirmed next by the user{words}").into())
+    };
+    attribute(notes, "confirmed").into_iter().flat_map(str::lines).find_map(of)
 }
 
 /// Returns whether a result quotes the request before it that an earlier step tells.

@@ -267,7 +267,10 @@ fn end_label(notes: &SessionNotes) -> Cow<'static, str> {
         _ if attribute(notes, "end") == Some("proposed") => "Proposed, not done".into(),
         _ if attribute(notes, "end") == Some("unchanged") => "Outcome (nothing changed or written yet)".into(),
         Some(words) => format!("Outcome, but the user then said {words}").into(),
-        None => "Outcome".into(),
+        None => match attribute(notes, "end-confirmed").map(line::sanitize) {
+            Some(words) => format!("Outcome, confirmed by the user ({words})").into(),
+            None => "Outcome".into(),
+        },
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Evidence {
     is_never_run: bool,
     /// Whether anything was run at any time.
     has_run: bool,
+    /// How many times something was run.
+    runs: u32,
     /// Whether code was changed.
     has_code: bool,
     /// Whether a build, a test or a linter may have run at any time.
@@ -137,6 +139,12 @@ impl Evidence {
     /// Records that something was run, or looked at in a browser.
     pub(super) fn ran(&mut self) {
         (self.is_never_run, self.has_run) = (false, true);
+        self.runs += 1;
+    }
+
+    /// Returns how many times something was run.
+    pub(super) fn runs(&self) -> u32 {
+        self.runs
     }
 
     /// Records that the pull request was merged, so that nobody has to wait for what was pushed to it.
@@ -155,6 +163,7 @@ impl Evidence {
         self.is_never_run &= is_shown;
         self.has_run |= !is_shown;
         if !is_shown {
+            self.runs += 1;
             self.unrun.may_have_run();
             self.before.may_be_known();
         }

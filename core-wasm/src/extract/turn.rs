@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::human::{self, Denial};
+use super::human::{self, Confirmation, Denial};
 use super::memories::LineRef;
 use super::prose;
 use super::signs;
@@ -90,6 +90,9 @@ pub(super) struct Turn {
     /// What the prompt says against the success of the work before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
+    /// What the prompt says for the success of the work before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     prompt: String,
     /// The agent's latest text. It is the answer once the turn is over.
     pub answer: String,
@@ -106,6 +109,9 @@ pub(super) struct Turn {
     statements: Vec<Statement>,
     /// The length of the prompt, in characters.
     pub prompt_chars: u32,
+    /// How many runs of the session came before the first and before the last change of code. None without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<(u32, u32)>,
     /// Whether the turn made a commit.
     pub committed: bool,
     /// Whether a command or an edit failed.
@@ -254,6 +260,7 @@ impl Turn {
         self.status = Status::default();
         (self.edited, self.edited_since, self.built, self.acted) = (false, false, false, false);
         (self.committed, self.failed, self.works) = (false, false, false);
+        self.runs = None;
         self.changed_lines.clear();
         self.added.clear();
         self.acts = Acts::default();

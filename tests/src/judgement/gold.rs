@@ -183,6 +183,18 @@ fn go_over(home: &mut Home, model: &Model, cost: &mut ModelCost) -> Result<()> {
     Ok(())
 }
 
+/// Returns what a page tells, line by line, without its headings. What stands below a line is a part of it.
+fn entries(page: &str) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for line in page.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        match (line.trim_start().strip_prefix('•'), entries.last_mut()) {
+            (Some(part), Some(last)) => last.push_str(part),
+            _ => entries.push(line.trim().to_owned()),
+        }
+    }
+    entries
+}
+
 fn measure_session(gold: &File, transcript: &Path, model: Option<&Model>, report: &mut Report) -> Result<()> {
     let mut home = Home::new();
     drop(home.run(["ingest".as_ref(), transcript.as_os_str()]).success());
@@ -194,7 +206,8 @@ fn measure_session(gold: &File, transcript: &Path, model: Option<&Model>, report
     let payload = json!({"session_id": "00000000-0000-4000-8000-000000000000", "transcript_path": "", "cwd": cwd_of(transcript)?,
         "hook_event_name": "SessionStart", "source": "startup"});
     let told = home.hook(&payload).context.unwrap_or_default();
-    let lines: Vec<&str> = told.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let lines = entries(&told);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     report.sessions += 1;
     report.chars += told.chars().count();
     report.details.push(gold.session.clone());

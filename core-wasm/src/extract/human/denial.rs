@@ -40,7 +40,7 @@ pub(in crate::extract) fn denials(prompt: &str) -> Vec<Denial> {
     if plan(prompt).is_some() || is_slash_command(prompt) {
         return Vec::new();
     }
-    let own = own_words(text::head(prompt, MAX_BYTES));
+    let own = said_of_work(text::head(prompt, MAX_BYTES));
     let denial = |(at, said): (usize, String)| {
         let lower = strip_apostrophes(&said);
         let denies = says_unchanged(&lower) || says_failed(&lower);
@@ -52,6 +52,15 @@ pub(in crate::extract) fn denials(prompt: &str) -> Vec<Denial> {
         })
     };
     text::sentences(&own).into_iter().take(MAX_SENTENCES).enumerate().filter_map(denial).take(MAX_DENIALS).collect()
+}
+
+/// Returns the user's own words of a prompt, as far as they may speak of the work before it. They may stand in the line that leads to what
+/// is pasted: "Still red. The till says:".
+pub(super) fn said_of_work(prompt: &str) -> String {
+    let own = own_words(prompt);
+    let first = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let end = first.rfind(['.', '!', '?']).filter(|_| own.trim().is_empty() && first.ends_with(':'));
+    end.map_or(own, |end| first[..=end].to_owned())
 }
 
 /// Returns whether one of the first sentences of a prompt says so whatever the agent did.
@@ -120,7 +129,36 @@ fn is_still_so(lower: &str) -> bool {
         "unable",
         "stuck",
     ];
-    const OTHERS: [&str; 12] = [
+    const OTHERS: [&str; 41] = [
+        "persiste",
+        "ainda está",
+        "ainda dá erro",
+        "ainda com erro",
+        "ainda não está",
+        "ainda não func",
+        "ainda não foi",
+        "ainda não res",
+        "ainda não aparece",
+        "erros continuam",
+        "erro continua",
+        "continua com erro",
+        "continua dando erro",
+        "continua igual",
+        "mesmo erro",
+        "sigue sin",
+        "sigue fallando",
+        "sigue dando",
+        "sigue igual",
+        "todavía no func",
+        "aún no func",
+        "mismo error",
+        "toujours pas",
+        "toujours la même",
+        "même erreur",
+        "immer noch",
+        "noch immer",
+        "gleicher fehler",
+        "selbe fehler",
         "아직도",
         "아직 안",
         "여전히",
@@ -134,6 +172,10 @@ fn is_still_so(lower: &str) -> bool {
         "仍然",
         "依然",
     ];
+    // "Se o erro persiste".
+    if ["se ", "si ", "falls ", "wenn "].iter().any(|case| lower.starts_with(case)) {
+        return false;
+    }
     let mut rest = lower;
     while let Some(at) = rest.find("still ") {
         let is_word = !rest[..at].ends_with(char::is_alphanumeric);
@@ -149,7 +191,20 @@ fn is_still_so(lower: &str) -> bool {
 /// Returns whether a sentence in lower case without apostrophes says that an attempt failed: "none of the changes worked", "that did not
 /// resolve it".
 fn says_failed(lower: &str) -> bool {
-    const WHOLE: [&str; 10] = [
+    const WHOLE: [&str; 23] = [
+        "não funcionou",
+        "não corrigiu",
+        "não resolveu",
+        "não deu certo",
+        "no funcionó",
+        "no ha funcionado",
+        "no lo arregló",
+        "na pas marché",
+        "na pas fonctionné",
+        "na rien changé",
+        "nicht geholfen",
+        "nichts geändert",
+        "nicht funktioniert",
         "해결되지 않",
         "해결이 안",
         "고쳐지지 않",
@@ -284,6 +339,13 @@ mod tests {
             "서랍이 아직 안 열려",
             "引き出しがまだ直っていない",
             "铃还是不响",
+            "o erro da gaveta ainda persiste",
+            "abra a gaveta, pois os erros continuam",
+            "La campana sigue sin sonar",
+            "La cloche ne sonne toujours pas",
+            "Die Klingel läutet immer noch nicht",
+            "Das hat leider nicht funktioniert",
+            "It is still red. The till shows this error:\n\nTypeError: slip is not red",
         ] {
             assert!(denies_success(said), "{said}");
         }
@@ -296,6 +358,8 @@ mod tests {
             "make sure that it does not ring, it still has to open",
             "if it did not work, ring the bell",
             "none of the slips is red",
+            "se o erro persiste, toque a campainha",
+            "não mexa na gaveta ainda",
         ] {
             assert!(!denies_success(said), "{said}");
         }

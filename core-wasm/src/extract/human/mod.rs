@@ -4,6 +4,7 @@ mod antecedent;
 mod asked_behind;
 mod choice;
 mod chosen_name;
+mod confirmation;
 mod consent;
 mod copied;
 mod correction;
@@ -35,6 +36,7 @@ pub(super) use choice::{
     stops_what_was_proposed, takes_option,
 };
 pub(super) use chosen_name::{chosen_name, wants_none};
+pub(super) use confirmation::{Confirmation, confirmation};
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, only_records, picks_of, said_merged,
     speaks_of_all, speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,

@@ -1,5 +1,6 @@
 //! What the notes say of a session beside its texts: language, tests, commits, requests, plan and results, each as a name and a value.
 
+use super::confirmed::{confirmed, untried, words_for_end};
 use super::denied::{denied, words_against_end, words_of_denials};
 use super::given::{Given, is_unchanged};
 use super::last_steps::last_steps;
@@ -206,7 +207,12 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add_numbers("found-before-work", before_work(state, told));
     all.add_numbers("disputed", denied(state, told));
     all.add("disputed-in", words_of_denials(state, told).join("\n"));
-    all.add("end-disputed", outcome.end_of.map(|at| words_against_end(state, at)).unwrap_or_default());
+    let against = outcome.end_of.map(|at| words_against_end(state, at)).unwrap_or_default();
+    let confirmed_end = outcome.end_of.filter(|_| against.is_empty()).map(|at| words_for_end(state, at));
+    all.add("end-disputed", against);
+    all.add("confirmed", confirmed(state, told).join("\n"));
+    all.add_numbers("untried", untried(state, told));
+    all.add("end-confirmed", confirmed_end.unwrap_or_default());
     all.add_numbers("refused", told.iter().enumerate().filter(|(_, it)| it.is_refused).map(|(place, _)| place));
     if outcome.since > 0 {
         all.add_numbers("since", [outcome.since]);

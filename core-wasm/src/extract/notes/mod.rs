@@ -2,6 +2,7 @@
 
 mod answered;
 mod attributes;
+mod confirmed;
 mod denied;
 mod given;
 mod last_steps;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::human::{self, Denial};
+use crate::extract::human::{self, Confirmation, Denial};
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
@@ -52,6 +52,9 @@ pub(in crate::extract) struct TurnResult {
     /// What the prompt says against the success of the work before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
+    /// What the prompt says for the success of the work before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     /// What the user added while the agent worked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
@@ -70,6 +73,9 @@ pub(in crate::extract) struct TurnResult {
     pub edited: bool,
     /// Whether it changed a file that does not only describe something.
     pub built: bool,
+    /// How many runs of the session came before the first and before the last change of code. None without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<(u32, u32)>,
     /// Whether the turn made a commit.
     pub committed: bool,
     /// Whether something failed in the turn.

@@ -276,6 +276,8 @@ impl State {
             self.evidence.file_changed(file, is_code(file), !is_configuration(file));
             if is_code(file) {
                 self.ran.code_changed();
+                self.turn.runs =
+                    Some((self.turn.runs.map_or(self.evidence.runs(), |(first, _)| first), self.evidence.runs()));
             }
         }
     }

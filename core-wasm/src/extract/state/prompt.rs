@@ -63,6 +63,7 @@ impl State {
         self.begin_turn(asked, title, substantive, source);
         self.turn.whole = whole;
         self.turn.denials = if is_from_program { Vec::new() } else { human::denials(asked) };
+        self.turn.confirmation = if is_from_program { None } else { human::confirmation(asked) };
         let states_rule = || text::sentences(&prompt).iter().any(|said| human::is_rule(said));
         self.turn.is_unasked = is_from_program && (self.heard_human || states_rule());
         self.heard_human |= !is_from_program;
