@@ -168,16 +168,18 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     }
 }
 
-/// Reports whether a text is nothing but one element with the name of an event, which a program sends in the user's place:
+/// Reports whether a text is nothing but elements with the name of an event, which a program sends in the user's place:
 /// `<ci-monitor-event>…</ci-monitor-event>`. Some clients put the user's own words into an element, too.
 fn is_event(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('<') else { return false };
     let name = &rest[..rest.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'-').count()];
-    let is_name = name.contains('-') && !name.starts_with("user");
-    let Some(inside) = text.strip_suffix('>').and_then(|text| text.strip_suffix(name)?.strip_suffix("</")) else {
-        return false;
+    let (open, close) = (format!("<{name}"), format!("</{name}>"));
+    let is_element = |element: &str| {
+        let element = element.trim_start();
+        element.is_empty() || element.strip_prefix(open.as_str()).is_some_and(|rest| rest.starts_with([' ', '>', '\n']))
     };
-    is_name && rest[name.len()..].starts_with([' ', '>', '\n']) && !inside.contains(&format!("</{name}>"))
+    let is_name = name.contains('-') && !name.starts_with("user");
+    is_name && text.ends_with(&close) && text.split(close.as_str()).all(is_element)
 }
 
 /// Reports whether a text is all that the client says of an unknown command. A user who quotes it says more.
@@ -419,6 +421,7 @@ mod tests {
         for text in [
             "<local-command-stdout>ok</local-command-stdout>",
             "<till-monitor-event>\nPlease mend the till.\n</till-monitor-event>",
+            "<till-event shop=\"a\">Ring.</till-event>\n<till-event>Fold.</till-event>",
             "<task-notification><task-id>1</task-id></task-notification>",
             "<agent-notification><agent-id>1</agent-id></agent-notification>",
             "<system-reminder>\nread this\n</system-reminder>",

@@ -15,9 +15,15 @@ const MIN_REPEATED_CHARS: usize = 20;
 /// How many words, or how many characters of another script, the user says beside what is shown.
 const MIN_OWN_WORDS: usize = 4;
 const MIN_OWN_CHARS: usize = 8;
+/// The length from which a prompt may have a document behind what it says, in bytes, and how many sections that has at least.
+const MIN_ATTACHED_BYTES: usize = 6_000;
+const MIN_SECTIONS: usize = 2;
 
 /// Returns a prompt without what it only shows, unless hardly anything is left.
 pub(super) fn without_shown(prompt: &str) -> Cow<'_, str> {
+    if let Some(own) = before_document(prompt) {
+        return Cow::Owned(own);
+    }
     let is_document = prompt.len() > MIN_DOCUMENT_BYTES && prompt.trim_start().starts_with('#');
     if is_document || prompt.contains("```") {
         return Cow::Borrowed(prompt);
@@ -29,6 +35,23 @@ pub(super) fn without_shown(prompt: &str) -> Cow<'_, str> {
     let is_typed = own.len() < all.len() && own.iter().all(|paragraph| speaks(paragraph));
     let own = own.join("\n\n");
     if is_typed && says_enough(&own) { Cow::Owned(own) } else { typed }
+}
+
+/// Returns what a prompt says before a long document that begins with its title, and that title in parentheses. None if there is no such
+/// document, or hardly anything before it.
+fn before_document(prompt: &str) -> Option<String> {
+    if prompt.len() < MIN_ATTACHED_BYTES {
+        return None;
+    }
+    let at = prompt.find("\n# ")?;
+    let (own, document) = (prompt[..at].trim(), prompt[at..].trim_start());
+    let title = document.lines().next()?.trim_start_matches(['#', ' ']).trim();
+    let is_own = own.len() < MIN_ATTACHED_BYTES / 4
+        && !own.contains("```")
+        && own.lines().all(|line| !line.starts_with(['#', '>', '|']));
+    let sections = document.lines().filter(|line| line.starts_with("## ")).count();
+    (is_own && sections >= MIN_SECTIONS && speaks(own) && says_enough(own) && !title.is_empty())
+        .then(|| format!("{own} (\"{title}\")"))
 }
 
 /// Returns a prompt without the lines that a console printed again and again, and without their mark before what was typed behind them:
@@ -122,5 +145,16 @@ mod tests {
         ] {
             assert_eq!(without_shown(said), said);
         }
+    }
+
+    #[test]
+    fn what_stands_before_a_document_is_the_request() {
+        let section = format!("## The drawer\n{}\n", "Never open the drawer at night. ".repeat(60));
+        let said =
+            "I got this review of the till. First turn each of its findings into an issue.\n\nAnd then mend all of them.";
+        let prompt = format!("{said}\n\n# The till, reviewed\n**Date:** today\n{}", section.repeat(4));
+        assert_eq!(without_shown(&prompt), format!("{said} (\"The till, reviewed\")"));
+        let bare = format!("# The till, reviewed\n{}", section.repeat(4));
+        assert_eq!(without_shown(&bare), bare);
     }
 }

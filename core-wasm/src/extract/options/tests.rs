@@ -26,7 +26,12 @@ fn a_count_chooses_nothing() {
 #[test]
 fn to_ask_about_an_item_chooses_nothing() {
     let answer = "Two ways:\n\n**Option 1: Keep both tills**\n\n**Option 2: Sell one**\n\nWhich one?";
-    for said in ["isn't option 2 done already?", "I don't understand option 2.", "我没明白第二步应该怎么操作"] {
+    for said in [
+        "isn't option 2 done already?",
+        "quick: isn't option 2 what the shop does?",
+        "I don't understand option 2.",
+        "我没明白第二步应该怎么操作",
+    ] {
         assert_eq!(resolve(said, answer), None, "{said}");
     }
     assert_eq!(resolve("Why is that? Anyway, option 2.", answer).unwrap().what, "Option 2: Sell one");
