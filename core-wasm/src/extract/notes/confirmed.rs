@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(said_for(&turns, 1), None);
         let turns = [mended.clone(), turn(2, "paint it", true), turn(3, "ok, it works now", false)];
         assert_eq!((said_for(&turns, 0), said_for(&turns, 1)), (None, Some("ok, it works now")));
-        let turns = [mended, turn(2, "it works now. The bell still does not work", false)];
+        let turns = [mended, turn(2, "it works now. It still does not ring at night", false)];
         assert_eq!(said_for(&turns, 0), None);
     }
 
