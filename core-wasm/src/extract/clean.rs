@@ -98,7 +98,7 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     }
     kept.push_str(rest);
     // In code, a mark is a part of what is shown.
-    let has_code = kept.matches('`').count() % 2 == 0;
+    let has_code = kept.matches('`').count().is_multiple_of(2);
     let parts = kept.split('`').enumerate().map(|(at, part)| match at % 2 {
         1 if has_code => Cow::Borrowed(part),
         _ => Cow::Owned(with_words_for_ticks(part, &MARKS).replace(MARKS, "")),

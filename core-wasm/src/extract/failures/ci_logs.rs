@@ -18,6 +18,18 @@ const DIAGNOSIS_CHARS: std::ops::Range<usize> = 30..260;
 const MIN_RUN_DIGITS: usize = 5;
 /// The minimum length of a log, in bytes.
 const MIN_LOG_BYTES: usize = 60;
+/// What a log has of a job that failed.
+const FAILURES: [&str; 9] = [
+    "##[error]",
+    "Process completed with exit code",
+    "FAIL",
+    "error:",
+    "Error:",
+    "ERROR",
+    "fatal:",
+    "panicked",
+    "Traceback",
+];
 /// Openings that only announce a diagnosis.
 const OPENINGS: [&str; 8] = [
     "found it",
@@ -68,7 +80,9 @@ impl CiLogs {
             let is_view = words.starts_with(&["gh", "run", "view"]) && segment.contains(" --log");
             is_view || (words.first() == Some(&"gh") && segment.contains("/actions/jobs/") && segment.contains("/logs"))
         };
-        if output.len() >= MIN_LOG_BYTES && commands::segments(command).iter().any(reads) {
+        // Somebody also reads the log of a job that passed.
+        let has_failed = || command.contains("--log-failed") || text::contains_any(output, &FAILURES);
+        if output.len() >= MIN_LOG_BYTES && commands::segments(command).iter().any(reads) && has_failed() {
             let is_number = |word: &&str| word.len() >= MIN_RUN_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
             let run = command.split(|c: char| !c.is_ascii_alphanumeric()).find(is_number).unwrap_or_default().to_owned();
             self.read = Some(Read { source: source.clone(), run, age: 0 });
@@ -200,6 +214,10 @@ mod tests {
         let mut logs = CiLogs::default();
         logs.agent_said("The till in `open.ts` is never closed.");
         assert!(told(&logs).is_empty(), "no log was read");
+        let passed = "test\tRun tests\t2026-01-02T03:04:05Z 14 slips were printed by the till of the shop, 0 failed.";
+        logs.ran("gh run view 12 --log | grep slips", passed, &LineRef::default());
+        logs.agent_said("That explains it: `open.ts` prints all slips of the till.");
+        assert!(told(&logs).is_empty(), "nothing failed");
         logs.ran("gh run view 12 --log-failed 2>&1 | tail -80", LOG, &LineRef::default());
         logs.agent_said("Let me look at the job.");
         logs.agent_said("Found it — `open_unix_test.go` is never built on this machine. Let me run it in a container.");

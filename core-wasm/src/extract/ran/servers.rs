@@ -141,7 +141,7 @@ impl Calls {
     }
 }
 
-/// Returns the name of a server's tool that changes something, as it is told: `mcp__shop__create_slip` is "shop create_slip".
+/// Returns the name of a server's tool that changes something, as it is told: `mcp__shop__create_slip` is "shop" and the tool.
 fn changing_tool(name: &str) -> Option<String> {
     let (server, tool) = name.strip_prefix("mcp__")?.rsplit_once("__")?;
     let lower = name.to_lowercase();
