@@ -1,8 +1,8 @@
 //! What a prompt points to with "this" or "these errors": the file of a pasted difference, the line of a log that tells the error, or
 //! the code below.
 
+use super::demand::is_order;
 use super::pasted::is_log_line;
-use super::request::is_order;
 use crate::extract::failures;
 use crate::text;
 

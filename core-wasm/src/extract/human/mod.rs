@@ -8,6 +8,7 @@ mod confirmation;
 mod consent;
 mod copied;
 mod correction;
+mod demand;
 mod denial;
 mod directives;
 mod dismissal;
@@ -42,6 +43,7 @@ pub(super) use consent::{
     speaks_of_all, speaks_of_recording, takes_up, thanks, without_consent, without_lead, without_option_letter,
 };
 pub(super) use correction::{corrects, holds_back, outlasts_change};
+pub(super) use demand::{is_demand, is_order};
 pub(super) use denial::{Denial, denials};
 pub(super) use directives::{directives, typed};
 pub(super) use dismissal::{dismissed_idea, dismisses};
@@ -55,8 +57,8 @@ pub(super) use plan::{plan, plan_goal, plan_limits, plan_reason, plan_title, tit
 pub(super) use refusal::{proposed_instead, replacement, wishes};
 pub(crate) use request::states_fact;
 pub(super) use request::{
-    asks_ability, asks_cause, is_demand, is_order, is_slash_command, only_asks, request_summary, sets_value,
-    speaks_of_own_commit, speaks_of_pushed_work, task,
+    asks_ability, asks_cause, is_slash_command, only_asks, request_summary, sets_value, speaks_of_own_commit,
+    speaks_of_pushed_work, task,
 };
 pub(super) use rule::{is_rule, short_bans};
 pub(super) use ruling::{asks_to_stay, rulings};

@@ -3,9 +3,10 @@
 use super::asked_behind::stated;
 use super::consent::{asks_record, is_consent};
 use super::correction::is_of_review;
+use super::demand::is_order;
 use super::pasted::{is_paste, looks_pasted, own_words};
 use super::plan::plan;
-use super::request::{is_order, is_slash_command};
+use super::request::is_slash_command;
 use crate::text::{self, strip_apostrophes};
 
 /// The maximum length of a prompt that objects, in characters, and how many sentences it has at most. A longer one explains something.

@@ -1,9 +1,8 @@
 //! The parts of a request that carry letters or numbers: "A) Paint the drawer …", "2. Ring the bell …", "ISSUE 3: …".
 
 use super::consent::is_greeting;
-use super::pasted::{is_log_line, is_paste, is_pasted_text, looks_pasted, strip_mentions};
-use super::request::{is_banner, is_demand};
-use super::whole_request::{decides, demands_proof};
+use super::demand::{decides, demands_proof, is_demand};
+use super::pasted::{is_banner, is_log_line, is_paste, is_pasted_text, looks_pasted, strip_mentions};
 use crate::text;
 
 /// The length from which the opening of a request says what it is about, in characters.

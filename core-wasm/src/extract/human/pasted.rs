@@ -286,6 +286,12 @@ fn is_odd(sentence: &str) -> bool {
     odd * 12 > sentence.chars().count() || is_frame(sentence) || sentence.contains("Error:") || sentence.starts_with("ERROR")
 }
 
+/// Returns whether a line belongs to the banner that the client prints when it starts, which people paste.
+pub(super) fn is_banner(line: &str) -> bool {
+    let models = ["Opus", "Sonnet", "Haiku"];
+    line.contains("Claude Code v") || (line.contains('·') && text::contains_any(line, &models))
+}
+
 /// Strips the mark of file mentions such as `@docs/guide.md`. A package such as `@org/name` keeps it.
 pub(super) fn strip_mentions(sentence: &str) -> String {
     let words: Vec<&str> = sentence

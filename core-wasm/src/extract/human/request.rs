@@ -2,12 +2,9 @@
 
 use super::antecedent::{antecedent, without_log};
 use super::consent::{is_bare_consent, is_greeting};
+use super::demand::{is_demand, is_order};
 use super::parts::Parts;
-use super::pasted::MAX_BESIDE_PASTE;
-use super::pasted::is_log_line;
-use super::pasted::is_pasted_text;
-use super::pasted::looks_pasted;
-use super::pasted::strip_mentions;
+use super::pasted::{MAX_BESIDE_PASTE, is_banner, is_log_line, is_pasted_text, looks_pasted, strip_mentions};
 use super::plan::{heading, plan, plan_title};
 use super::rule::is_rule;
 use super::shown::without_shown;
@@ -248,106 +245,6 @@ fn with_orders(lead: &Lead, orders: &[&str], max: usize) -> String {
     all
 }
 
-/// Verbs of orders, beside those by which a prompt alone is known as one.
-const DEMANDS: &[&str] = &[
-    "extend",
-    "go through",
-    "consider",
-    "keep",
-    "check",
-    "validate",
-    "verify",
-    "ensure",
-    "replace",
-    "document",
-    "review",
-    "test",
-    "enable",
-    "disable",
-    "extract",
-    "improve",
-    "find",
-    "look",
-    "clean",
-    "drop",
-    "split",
-    "simplify",
-    "handle",
-    "show",
-    "display",
-    "investigate",
-    "adjust",
-    "rewrite",
-    "close",
-    "open",
-    "include",
-    "exclude",
-    "ignore",
-    "start",
-    "turn",
-    "migrate",
-    "upgrade",
-    "port",
-    "wire",
-    "support",
-    "allow",
-    "debug",
-    "analyze",
-    "analyse",
-    "ask",
-    "delegate",
-    "rebase",
-    "compare",
-    "read",
-];
-
-/// Returns whether a sentence says what the agent is to do, and not only what somebody wants.
-pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    let mut rest = lower.as_str();
-    while let Some(lead) = [
-        "maybe ",
-        "instead, ",
-        "instead ",
-        "also ",
-        "then ",
-        "and ",
-        "please ",
-        "so ",
-        "just ",
-        "first ",
-        "finally ",
-        "next ",
-    ]
-    .iter()
-    .find(|lead| rest.starts_with(**lead))
-    {
-        rest = rest[lead.len()..].trim_start();
-    }
-    let asks = ["please", "can you", "could you", "we need to", "you need to", "let's"];
-    PromptForm::of(rest).orders
-        || DEMANDS.iter().any(|verb| text::starts_with_words(rest, verb))
-        || text::contains_any_words(&lower, &asks)
-        || requests_politely(&lower)
-}
-
-/// Returns whether a Korean or Japanese sentence asks for a deed in the form of a question: "丸めてくれる？", "고쳐줄 수 있어?".
-fn requests_politely(lower: &str) -> bool {
-    const FORMS: [&str; 10] =
-        ["てくれる", "てくれます", "てもらえ", "ていただけ", "줄래", "줄 수 있", "주실래", "주실 수 있", "주시겠", "주겠"];
-    const TELLS: [&str; 5] = ["教えて", "説明して", "알려", "설명해", "말해"];
-    /// Who asks why, or what another one does, orders nothing.
-    const ASKS: [&str; 6] = ["なぜ", "どうして", "なんで", "誰", "왜 ", "누가"];
-    let asks = lower.contains(['?', '？']) || lower.trim_end_matches(['.', '。']).ends_with('か');
-    let Some(at) = FORMS.iter().find_map(|form| lower.find(form)) else { return false };
-    let said = &lower[..at];
-    let is_hiragana = |c: char| ('ぁ'..='ん').contains(&c);
-    let has_topic = said.split_once('は').is_some_and(|(topic, _)| topic.ends_with(|c| !is_hiragana(c)));
-    let has_subject = said.rsplit_once('が').is_some_and(|(_, rest)| !rest.contains(['を', 'に', 'の']))
-        || said.split_whitespace().any(|word| word.chars().count() > 1 && word.ends_with(['이', '가']));
-    asks && !has_topic && !has_subject && !text::contains_any(lower, &TELLS) && !text::contains_any(lower, &ASKS)
-}
-
 /// Returns whether a request only asks what the agent has or can do: what the session is for comes after it.
 pub(in crate::extract) fn asks_ability(request: &str) -> bool {
     const MAX_CHARS: usize = 80;
@@ -506,38 +403,6 @@ fn issue_title(prompt: &str) -> Option<String> {
     })
 }
 
-/// Returns whether a sentence asks the agent to do or to answer something.
-pub(in crate::extract) fn is_order(sentence: &str) -> bool {
-    let form = PromptForm::of(sentence);
-    let lower = sentence.to_lowercase();
-    form.asks
-        || form.orders
-        || text::contains_any(
-            &lower,
-            &[
-                "please",
-                "can you",
-                "could you",
-                "let's",
-                "i want",
-                "i need",
-                "i'd like",
-                "we need to",
-                "we should",
-                "해줘",
-                "해주세요",
-                "싶",
-                "たい",
-                "ください",
-            ],
-        )
-}
-
-/// Returns whether a line belongs to the banner that the client prints when it starts, which people paste.
-pub(super) fn is_banner(line: &str) -> bool {
-    let models = ["Opus", "Sonnet", "Haiku"];
-    line.contains("Claude Code v") || (line.contains('·') && text::contains_any(line, &models))
-}
 /// Returns whether the user says that what was changed is committed: "I put it all into one commit", "can you check the last commit".
 /// What is yet to be changed in a commit says nothing of one.
 pub(in crate::extract) fn speaks_of_own_commit(prompt: &str) -> bool {

@@ -2,10 +2,11 @@
 
 use super::antecedent::without_log;
 use super::consent::is_greeting;
+use super::demand::{decides, is_demand, is_order};
 use super::parts::Parts;
-use super::pasted::{is_paste, looks_pasted, strip_mentions};
+use super::pasted::{is_banner, is_paste, looks_pasted, strip_mentions};
 use super::plan::plan;
-use super::request::{is_banner, is_demand, is_marked, is_order, is_slash_command, is_titled, without_marks};
+use super::request::{is_marked, is_slash_command, is_titled, without_marks};
 use super::rule::is_rule;
 use super::shown::without_shown;
 use super::terminal::without_terminal;
@@ -165,28 +166,6 @@ fn says_wish(sentence: &str) -> bool {
         ["must", "should", "need to", "needs to", "i want", "we want", "i wish", "i'd like", "goal", "make sure"];
     let lower = sentence.to_lowercase().replace('’', "'");
     is_order(sentence) || is_demand(sentence) || decides(sentence) || text::contains_any_words(&lower, &WORDS)
-}
-
-/// Returns whether a sentence forbids something, or decides between two things.
-pub(super) fn decides(sentence: &str) -> bool {
-    const OPENINGS: [&str; 5] = ["don't", "dont", "do not", "never", "no need"];
-    const WORDS: [&str; 8] =
-        ["instead", "rather", "only", "must not", "should not", "shouldn't", "i don't want", "we don't want"];
-    let lower = sentence.to_lowercase().replace('’', "'");
-    let lower = lower.trim_start_matches("please ");
-    OPENINGS.iter().any(|words| text::starts_with_words(lower, words)) || text::contains_any_words(lower, &WORDS)
-}
-
-/// Returns whether a sentence forbids something, or says what must be so or be proved before the work is done.
-pub(super) fn demands_proof(sentence: &str) -> bool {
-    const MUSTS: [&str; 6] = ["must", "never", "do not", "don't", "prove", "tested"];
-    const CHECKS: [&str; 3] = ["test", "verify", "confirm"];
-    const FULLY: [&str; 5] = ["end-to-end", "end to end", "fully", "thoroughly", "before"];
-    const DEEDS: [&str; 5] = ["debug", "test", "verify", "run", "check"];
-    let lower = sentence.to_lowercase().replace('’', "'");
-    let lower = lower.trim_start_matches("please ");
-    let has = |words: &[&str]| text::contains_any_words(lower, words);
-    has(&MUSTS) || CHECKS.iter().any(|verb| text::starts_with_words(lower, verb)) || (has(&FULLY) && has(&DEEDS))
 }
 
 /// Returns the parts at these places on one line, with a mark where some are left out.
