@@ -169,7 +169,7 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
 }
 
 /// Reports whether a text is nothing but elements with the name of an event, which a program sends in the user's place:
-/// `<ci-monitor-event>…</ci-monitor-event>`. Some clients put the user's own words into an element, too.
+/// `<ci-monitor-event>…</ci-monitor-event>`. Users put their own words into elements of other names.
 fn is_event(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('<') else { return false };
     let name = &rest[..rest.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'-').count()];
@@ -178,7 +178,7 @@ fn is_event(text: &str) -> bool {
         let element = element.trim_start();
         element.is_empty() || element.strip_prefix(open.as_str()).is_some_and(|rest| rest.starts_with([' ', '>', '\n']))
     };
-    let is_name = name.contains('-') && !name.starts_with("user");
+    let is_name = ["-event", "-notification"].iter().any(|end| name.ends_with(end));
     is_name && text.ends_with(&close) && text.split(close.as_str()).all(is_element)
 }
 
@@ -414,6 +414,13 @@ mod tests {
         assert_eq!(classify(quoted), UserText::Machine);
         assert_eq!(classify(&format!("{quoted}fix it")), UserText::Human(Cow::Owned("fix it".to_owned())));
         assert_eq!(classify("<ide_selection>a</ide_selection> never b</ide_selection>"), UserText::Machine);
+    }
+
+    #[test]
+    fn an_element_may_hold_the_humans_words() {
+        for said in ["<till-request>Never paint it red.</till-request>", "<till-card>Why is it dark?</till-card>"] {
+            assert_eq!(classify(said), UserText::Human(Cow::Borrowed(said)));
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ const MIN_OWN_CHARS: usize = 8;
 /// The length from which a prompt may have a document behind what it says, in bytes, and how many sections that has at least.
 const MIN_ATTACHED_BYTES: usize = 6_000;
 const MIN_SECTIONS: usize = 2;
+/// The length of what is told of its title, in characters.
+const MAX_TITLE_CHARS: usize = 80;
 
 /// Returns a prompt without what it only shows, unless hardly anything is left.
 pub(super) fn without_shown(prompt: &str) -> Cow<'_, str> {
@@ -37,21 +39,31 @@ pub(super) fn without_shown(prompt: &str) -> Cow<'_, str> {
     if is_typed && says_enough(&own) { Cow::Owned(own) } else { typed }
 }
 
-/// Returns what a prompt says before a long document that begins with its title, and that title in parentheses. None if there is no such
-/// document, or hardly anything before it.
+/// Returns what a prompt says before a long document that begins with its title, and that title. None if there is no such document, if it is
+/// what the user asks for, or if somebody may have typed behind it.
 fn before_document(prompt: &str) -> Option<String> {
+    /// Words of a prompt that hands over what is to be done.
+    const HANDS_OVER: [&str; 7] = ["implement", "this spec", "the spec", "this plan", "the plan", "this task", "brief"];
     if prompt.len() < MIN_ATTACHED_BYTES {
         return None;
     }
-    let at = prompt.find("\n# ")?;
+    let at = prompt.find("\n\n# ")?;
     let (own, document) = (prompt[..at].trim(), prompt[at..].trim_start());
-    let title = document.lines().next()?.trim_start_matches(['#', ' ']).trim();
     let is_own = own.len() < MIN_ATTACHED_BYTES / 4
         && !own.contains("```")
-        && own.lines().all(|line| !line.starts_with(['#', '>', '|']));
-    let sections = document.lines().filter(|line| line.starts_with("## ")).count();
-    (is_own && sections >= MIN_SECTIONS && speaks(own) && says_enough(own) && !title.is_empty())
-        .then(|| format!("{own} (\"{title}\")"))
+        && !own.ends_with([':', '：'])
+        && own.lines().all(|line| !line.starts_with(['#', '>', '|']))
+        && speaks(own)
+        && says_enough(own)
+        && !text::contains_any_words(&own.to_lowercase(), &HANDS_OVER);
+    // The user's words may follow without a mark. An end in italics or in a list is the document's.
+    let end = document.trim_end().lines().next_back()?.trim();
+    let ends_typed = !end.starts_with(['*', '_', '-', '|', '>', '`', '#']) && !end.starts_with(|c: char| c.is_ascii_digit());
+    let has_sections = document.lines().filter(|line| line.starts_with("## ")).count() >= MIN_SECTIONS;
+    let title = document.lines().next()?.trim_start_matches(['#', ' ']).trim();
+    let is_plain = |c: &char| !matches!(c, '"' | '“' | '”' | '→' | '`');
+    let title: String = text::clip(title, MAX_TITLE_CHARS).chars().filter(is_plain).collect();
+    (is_own && has_sections && !ends_typed && !title.is_empty()).then(|| format!("{own} (\"{title}\")"))
 }
 
 /// Returns a prompt without the lines that a console printed again and again, and without their mark before what was typed behind them:
@@ -152,9 +164,14 @@ mod tests {
         let section = format!("## The drawer\n{}\n", "Never open the drawer at night. ".repeat(60));
         let said =
             "I got this review of the till. First turn each of its findings into an issue.\n\nAnd then mend all of them.";
-        let prompt = format!("{said}\n\n# The till, reviewed\n**Date:** today\n{}", section.repeat(4));
-        assert_eq!(without_shown(&prompt), format!("{said} (\"The till, reviewed\")"));
-        let bare = format!("# The till, reviewed\n{}", section.repeat(4));
-        assert_eq!(without_shown(&bare), bare);
+        let document = format!("# The \"till\", reviewed\n**Date:** today\n{}*The end.*", section.repeat(4));
+        assert_eq!(without_shown(&format!("{said}\n\n{document}")), format!("{said} (\"The till, reviewed\")"));
+        for prompt in [
+            document.clone(),
+            format!("Implement this as it stands here:\n\n{document}"),
+            format!("{said}\n\n{document}\n\nDo not touch the drawer."),
+        ] {
+            assert!(before_document(&prompt).is_none(), "{}", &prompt[..60]);
+        }
     }
 }

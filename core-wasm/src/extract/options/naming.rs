@@ -64,29 +64,25 @@ fn asks_about(lower: &str) -> bool {
         "is", "isn't", "isnt", "are", "aren't", "arent", "does", "doesn't", "doesnt", "was", "wasn't", "why", "what", "how",
         "where", "when", "who",
     ];
-    const UNCLEAR: [&str; 18] = [
-        "understand",
-        "unclear",
-        "confused",
-        "not sure what",
-        "explain",
+    const UNCLEAR: [&str; 11] = [
+        "don't understand",
+        "dont understand",
+        "do not understand",
+        "didn't understand",
         "没明白",
         "不明白",
-        "不懂",
         "没懂",
-        "怎么",
-        "什么意思",
         "이해가 안",
         "이해 못",
-        "모르겠",
-        "わから",
-        "分から",
-        "分かりません",
-        "어떻게",
+        "わからない",
+        "分からない",
     ];
-    let is_question =
-        lower.trim_end().ends_with(['?', '？']) && ASKS.iter().any(|word| text::starts_with_words(lower, word));
-    is_question || text::contains_any(lower, &UNCLEAR)
+    // "Quick: isn't …"
+    const MAX_LEAD_WORDS: usize = 1;
+    let lower = lower.replace('’', "'");
+    let asks = |word: &str| ASKS.contains(&word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\''));
+    let is_question = lower.trim_end().ends_with(['?', '？']) && lower.split_whitespace().take(MAX_LEAD_WORDS + 1).any(asks);
+    is_question || text::contains_any(&lower, &UNCLEAR)
 }
 
 /// The minimum length of a title by which an option is known, in characters.

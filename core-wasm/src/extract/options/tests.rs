@@ -34,6 +34,9 @@ fn to_ask_about_an_item_chooses_nothing() {
     ] {
         assert_eq!(resolve(said, answer), None, "{said}");
     }
+    for said in ["Option 2, and explain why in a comment", "Go with option 2 even if the bell is unclear"] {
+        assert!(resolve(said, answer).is_some(), "{said}");
+    }
     assert_eq!(resolve("Why is that? Anyway, option 2.", answer).unwrap().what, "Option 2: Sell one");
     assert_eq!(resolve("can we do option 2?", answer).map(|it| it.what), Some("Option 2: Sell one".to_owned()));
 }
