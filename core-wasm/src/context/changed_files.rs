@@ -27,6 +27,9 @@ const COMMITTED_TOO: [(&str, &str, &str); 2] = [
     ("committed-too", "committed, not edited by the agent", "Committed, not edited by the agent"),
 ];
 
+/// Before the files that the session changed and that its commits do not hold.
+const NOT_IN_COMMIT: &str = "changed, but not in the commit";
+
 /// Adds the files with the most changes, the largest first, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
@@ -35,12 +38,18 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let removed: Vec<usize> = places(notes, "removed-files").collect();
     let absent: Vec<usize> =
         ["lost-files", "unseen-files", "local-files"].into_iter().flat_map(|name| places(notes, name)).collect();
+    let lacking: Vec<usize> = places(notes, "not-in-commit").collect();
     let own: Vec<String> = notes.changes.iter().map(|change| page.path(&change.path)).collect();
     let mut changes: Vec<FileChange> = Vec::new();
+    let mut apart: Vec<String> = Vec::new();
     for (at, change) in notes.changes.iter().enumerate().filter(|(at, _)| !absent.contains(at)) {
         let is_outside = clean::is_outside(&own[at]);
         let is_removed = removed.contains(&at);
         let checkout = if is_outside { other_checkout(&change.path, &own) } else { None };
+        if !is_outside && lacking.contains(&at) {
+            apart.extend((!is_removed).then(|| line::sanitize(&own[at])));
+            continue;
+        }
         changes.push(FileChange { change, is_outside, is_removed, checkout });
     }
     // A script in a temporary folder is gone tomorrow, and the client keeps its own notes.
@@ -48,7 +57,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     changes.retain(|file| !file.is_outside || !file.is_removed);
     // What is committed is none of these.
     let is_committed = || attribute(notes, "commit-state").is_some() && notes.commits.iter().any(|it| !is_pull_request(it));
-    if changes.iter().any(|file| !file.is_outside) || is_committed() {
+    if !apart.is_empty() || changes.iter().any(|file| !file.is_outside) || is_committed() {
         changes.retain(|file| !file.is_outside || !is_passing(&file.change.path));
     }
     changes.sort_by_key(FileChange::rank);
@@ -65,7 +74,12 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let files = joined(&items, &changes, more);
     let (label, files) =
         if items.is_empty() && !notes.changes.is_empty() { ("Files".to_owned(), state_alone) } else { (label, files) };
-    let files = with_committed_too(page, kind, notes, files);
+    let mut files = with_committed_too(page, kind, notes, files);
+    if !apart.is_empty() {
+        let more = if apart.len() > MAX_FILES { format!(", +{}", apart.len() - MAX_FILES) } else { String::new() };
+        apart.truncate(MAX_FILES);
+        files = format!("{files}; {NOT_IN_COMMIT}: {}{more}", apart.join(", "));
+    }
     page.add(kind, Entry::result_line(&label, &files, 0.985));
     add_lost(page, kind, notes);
     add_others(page, kind, notes);

@@ -34,6 +34,9 @@ pub(super) struct CommitContents {
     may_be_written: bool,
     /// Files that git listed as changed before that.
     changed_before: Vec<String>,
+    /// Whether a commit holds files that are not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_partial: bool,
 }
 
 impl CommitContents {
@@ -50,6 +53,7 @@ impl CommitContents {
         }
         // Of more files than the commit has, some are as they were, or somebody else committed them.
         let is_all_in = distinct.len() <= size as usize;
+        self.is_partial |= distinct.len() != size as usize;
         for (path, listing) in &listed {
             self.record(path, Some(*listing));
         }
@@ -105,7 +109,14 @@ impl CommitContents {
     /// Forgets the commits, which are not there any more.
     pub(super) fn dropped(&mut self) {
         self.files.clear();
+        self.is_partial = false;
         self.own_lines = None;
+    }
+
+    /// Returns whether all files of the commits are known, and this is none of them.
+    pub(super) fn lacks(&self, path: &str) -> bool {
+        let is_known = !self.is_partial && !self.files.is_empty() && self.files.len() < MAX_FILES;
+        is_known && !self.files.iter().any(|file| is_same_file(&file.path, path))
     }
 
     /// Returns the lines that the agent's edits added and removed in the files of the session's only commit, if the commit has more.
@@ -166,6 +177,17 @@ mod tests {
 
     fn others(contents: &CommitContents, count: usize) -> String {
         contents.others(count, |path| path == "src/till.ts").1
+    }
+
+    #[test]
+    fn a_file_is_lacking_only_if_all_others_are_known() {
+        let added = ["src/till.ts", "drawer.ts"].map(str::to_owned);
+        let mut contents = CommitContents::default();
+        assert!(!contents.lacks("bell.ts"), "there is no commit");
+        contents.committed((&added, &[]), " 2 files changed, 9 insertions(+)", 2);
+        assert!(contents.lacks("out/bell.ts") && !contents.lacks("drawer.ts") && !contents.lacks("/shop/src/till.ts"));
+        contents.committed((&added, &[]), " 3 files changed, 9 insertions(+)", 3);
+        assert!(!contents.lacks("out/bell.ts"));
     }
 
     #[test]

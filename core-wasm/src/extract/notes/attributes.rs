@@ -107,6 +107,10 @@ fn add_commit_contents(all: &mut Attributes, state: &State) {
         all.add("committed-too", of_others);
         all.add("also-committed", open);
     }
+    if state.undone.is_committed() {
+        let lacking = state.files.paths().enumerate().filter(|(_, path)| state.commit_contents.lacks(path));
+        all.add_numbers("not-in-commit", lacking.map(|(place, _)| place).collect::<Vec<_>>());
+    }
 }
 
 /// Adds the branch, and what is not committed on it.
