@@ -234,6 +234,7 @@ impl Evidence {
 
     /// Records that a run of all tests told its counts.
     pub(super) fn tests_ran(&mut self) {
+        self.has_checked = true;
         self.are_tests_old = false;
         self.checks.retain(|check| check.name != "tests");
     }
@@ -422,7 +423,7 @@ impl Evidence {
         if self.published.is_checked() {
             return Vec::new();
         }
-        if self.has_code && !self.has_checked {
+        if self.has_code && !self.has_checked && self.checks.is_empty() {
             // That nothing at all was run is told with what is left undone.
             return if self.is_never_run { Vec::new() } else { vec![labels.never_checked.to_owned()] };
         }

@@ -98,6 +98,9 @@ pub(super) struct ToolUse {
     /// What a call of a tracker's tool says of a pull request or an issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked: Option<Box<Tracked>>,
+    /// Whether a server's tool was told to change nothing and only to say what it would change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_trial: bool,
     /// The transcript line of the call.
     pub source: LineRef,
     /// The number of the turn in which it was made.
@@ -178,7 +181,12 @@ impl ToolUse {
             (Tool::Other, b"manifest") if self.is_of_server() => {
                 self.detail = manifest_name(&value.text().unwrap_or_default());
             }
-            (Tool::Other, key) if self.is_of_server() && is_naming(key) => self.detail = line(MAX_TITLE_CHARS),
+            (Tool::Other, b"name" | b"title") if self.is_of_server() && self.detail.is_empty() => {
+                self.detail = line(MAX_TITLE_CHARS);
+            }
+            (Tool::Other, b"dry_run" | b"dryRun" | b"validate_only" | b"validateOnly") if self.is_of_server() => {
+                self.is_trial = value.json() != "false";
+            }
             (Tool::TaskUpdate, b"taskId") | (Tool::Agent, b"subagent_type") => self.what = line(64),
             (Tool::TaskUpdate, b"status") => self.detail = line(64),
 
@@ -229,11 +237,6 @@ impl Tracked {
             _ => {}
         }
     }
-}
-
-/// Returns whether an input of a server's tool names the thing that it is about: `title`, `sensor_name`, `fileName`.
-fn is_naming(key: &[u8]) -> bool {
-    matches!(key, b"title" | b"summary" | b"subject") || key.to_ascii_lowercase().ends_with(b"name")
 }
 
 /// Returns the kind and name of what a manifest of a cluster describes first: "Deployment till". Empty if it has none.
@@ -321,10 +324,19 @@ mod tests {
         let detail = |name: &str, input: &str| {
             ToolUse::read("1", name, Raw::parse(input).unwrap(), ("", ""), LineRef::default()).detail
         };
-        assert_eq!(detail("mcp__shop__set_price", r#"{"slip_name":"night","price":4}"#), "night");
-        assert_eq!(detail("mcp__shop__set_price", r#"{"note":"night"}"#), "");
+        assert_eq!(detail("mcp__shop__set_price", r#"{"name":"night","currency_name":"crown","title":"x"}"#), "night");
+        assert_eq!(detail("mcp__shop__set_price", r#"{"note":"night","keyName":"x","username":"ana"}"#), "");
         let manifest = r#"{"manifest":"kind: Till\nmetadata:\n  name: night\nspec: {}"}"#;
         assert_eq!(detail("mcp__shop__apply", manifest), "Till night");
         assert_eq!(detail("Skill", r#"{"name":"night"}"#), "");
+    }
+
+    #[test]
+    fn a_call_that_only_tries_is_known() {
+        let is_trial = |input: &str| {
+            ToolUse::read("1", "mcp__shop__set_price", Raw::parse(input).unwrap(), ("", ""), LineRef::default()).is_trial
+        };
+        assert!(is_trial(r#"{"name":"night","dry_run":true}"#) && is_trial(r#"{"dryRun":"server"}"#));
+        assert!(!is_trial(r#"{"name":"night","dry_run":false}"#) && !is_trial(r#"{"dry":true}"#));
     }
 }

@@ -3,6 +3,7 @@
 
 mod entry;
 mod fill;
+mod label;
 mod layout;
 mod memory;
 mod render;

@@ -17,12 +17,22 @@ const INTERPRETERS: [&str; 6] = ["node", "tsx", "ts-node", "python", "ruby", "ph
 /// Parts of the names of folders whose scripts are not the program itself.
 const FOLDERS: [&str; 4] = ["script", "seed", "migrat", "tools"];
 /// Parts of the names of scripts that may check something.
-const CHECKS: [&str; 8] = ["check", "verify", "valid", "lint", "spec", "smoke", "build", "e2e"];
+const CHECKS: [&str; 14] = [
+    "check", "verify", "valid", "lint", "spec", "smoke", "build", "e2e", "test", "assert", "audit", "regress", "phpunit",
+    "phpstan",
+];
+/// Words of such names of which parts say nothing.
+const SHORT_CHECKS: [&str; 2] = ["ci", "qa"];
+/// Parts of a script that checks something.
+const ASSERTIONS: [&str; 3] = ["assert", "pytest", "unittest"];
 
 /// Returns whether a command line runs something that is no test, no build and no check, and nothing else that may be one.
 pub(crate) fn only_tries(command: &str) -> bool {
     let own = segments(command);
-    may_check(command) && own.iter().chain(&piped(command)).filter_map(|segment| without_keywords(segment)).all(tries)
+    let asserts = || text::contains_any(&command.to_lowercase(), &ASSERTIONS);
+    may_check(command)
+        && !asserts()
+        && own.iter().chain(&piped(command)).filter_map(|segment| without_keywords(segment)).all(tries)
 }
 
 fn tries(segment: &str) -> bool {
@@ -53,9 +63,10 @@ fn is_script(segment: &str, program: &str, first: &str) -> bool {
     }
     let path = first.trim_matches(['"', '\'']).to_lowercase();
     let (folders, name) = path.rsplit_once(['/', '\\']).unwrap_or(("", &path));
-    let is_of_tests = name.starts_with("test") || name.contains("_test.") || name.contains(".test.");
-    let checks = || CHECKS.iter().any(|part| name.contains(part)) || text::contains_any(folders, &["test", "spec"]);
-    text::contains_any(folders, &FOLDERS) && path.contains('.') && !is_of_tests && !checks()
+    let is_check = CHECKS.iter().any(|part| name.contains(part))
+        || name.split(|c: char| !c.is_alphanumeric()).any(|word| SHORT_CHECKS.contains(&word))
+        || text::contains_any(folders, &["test", "spec"]);
+    text::contains_any(folders, &FOLDERS) && path.contains('.') && !is_check
 }
 
 #[cfg(test)]
@@ -69,7 +80,7 @@ mod tests {
             "pnpm dev",
             "next dev -p 3001",
             "sleep 5 && curl -s localhost:3000/till | node -e 'console.log(1)'",
-            "node scripts/update-test-till.js",
+            "node scripts/fill-till.js",
             "python3 - <<'X'\nprint(1)\nX",
             "taskkill //F //IM till.exe; npm start",
         ] {
@@ -80,6 +91,13 @@ mod tests {
             "npm run dev:check",
             "node -c till.js",
             "node scripts/verify-till.js",
+            "node scripts/run-tests.js",
+            "python3 scripts/ci.py",
+            "python tools/qa.py",
+            "php tools/phpstan.phar analyse",
+            "python3 -c 'from till import ring; assert ring() == 2'",
+            "python3 - <<'X'\nfrom till import ring\nassert ring() == 2\nX",
+            "python -c 'import pytest; pytest.main()'",
             "python tests/till.py",
             "python shop/till.py",
             "python test_till.py",

@@ -341,6 +341,9 @@ fn a_server_that_was_started_is_no_check() {
     evidence.command_ran("curl -s localhost:3000/till", "{}", true, false);
     assert!(evidence.has_run() && !evidence.is_never_run());
     assert_eq!(items(&evidence), ["no build, test or lint was run"]);
+    let mut counted = evidence.clone();
+    counted.tests_ran();
+    assert!(items(&counted).is_empty(), "tests with counts were run, by whatever command");
     evidence.command_ran("./all.sh", "", true, false);
     assert!(items(&evidence).is_empty(), "it may run anything");
     let mut evidence = Evidence::default();

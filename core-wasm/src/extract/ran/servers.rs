@@ -1,8 +1,8 @@
-//! What the agent changed through tools of MCP servers: a cluster, a database, a calendar. No command shows it.
+//! What the agent changed through tools of MCP servers: a cluster, a database, a calendar. No command shows it. Only what certainly passed
+//! is told, with names that are no person's and no key.
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::labels::Labels;
 use crate::text;
 
 /// The maximum number of tools to keep, and how many of them are told.
@@ -10,20 +10,120 @@ const MAX_TOOLS: usize = 12;
 const MAX_TOLD: usize = 4;
 /// How many names of things a tool keeps.
 const MAX_NAMES: usize = 4;
-/// The maximum length of such a name and of why a call failed, in characters.
+/// The maximum length of such a name, in characters.
 const MAX_NAME_CHARS: usize = 50;
-const MAX_CAUSE_CHARS: usize = 120;
+/// The length from which a word of letters and digits may be a key, and that from which one of letters may be, in bytes.
+const MIN_KEY_BYTES: usize = 8;
+const MIN_LONG_KEY_BYTES: usize = 25;
+/// The length of the beginning of an answer that says whether the call failed, in bytes.
+const MAX_ANSWER_BYTES: usize = 400;
 
 /// The verbs of tools that change something.
 const CHANGES: &[&str] = &[
-    "create", "add", "insert", "upsert", "update", "edit", "patch", "set", "put", "apply", "replace", "rename", "move",
-    "delete", "remove", "drop", "archive", "restore", "enable", "disable", "scale", "restart", "rollback", "deploy",
-    "publish", "upload", "import", "merge", "send", "post", "migrate", "assign", "approve", "cancel", "pause",
+    "create", "add", "insert", "upsert", "update", "edit", "patch", "put", "apply", "replace", "rename", "delete", "remove",
+    "drop", "archive", "restore", "enable", "disable", "scale", "restart", "rollback", "deploy", "publish", "upload",
+    "import", "merge", "send", "post", "migrate", "assign", "approve", "cancel",
 ];
 
-/// The words with which the names of tools that only look begin.
-const LOOKS: &[&str] =
-    &["get", "list", "search", "read", "query", "fetch", "view", "find", "show", "check", "describe", "wait", "count"];
+/// The words of tools that only look, count, or work a device.
+const LOOKS: &[&str] = &[
+    "get",
+    "list",
+    "search",
+    "read",
+    "query",
+    "fetch",
+    "view",
+    "find",
+    "show",
+    "check",
+    "describe",
+    "wait",
+    "count",
+    "status",
+    "lookup",
+    "numbers",
+    "selection",
+    "keys",
+    "location",
+    "breakpoint",
+    "preview",
+    "validate",
+    "diff",
+    "dry",
+];
+
+/// Parts of the names of tools that handle people or keys, and of such names.
+const PERSONAL: &[&str] = &[
+    "user",
+    "contact",
+    "person",
+    "people",
+    "member",
+    "customer",
+    "client",
+    "employee",
+    "patient",
+    "account",
+    "invite",
+    "attendee",
+    "recipient",
+    "owner",
+    "author",
+    "mail",
+    "message",
+    "secret",
+    "key",
+    "token",
+    "password",
+    "credential",
+];
+
+/// What an answer says, in lower case and without blanks and quotes, if nothing went wrong.
+const WELL: &[&str] =
+    &["error:null", "error:false", "error:0", "errors:0", "errors:[]", "errors:null", "failed:0", "failed:[]", "failures:0"];
+
+/// Parts of such an answer from which nobody knows whether something was changed.
+const DOUBTS: &[&str] = &[
+    "error",
+    "exception",
+    "fail",
+    "denied",
+    "refused",
+    "reject",
+    "forbidden",
+    "unauthor",
+    "invalid",
+    "notfound",
+    "notallowed",
+    "nosuch",
+    "cannot",
+    "can't",
+    "unable",
+    "notpermitted",
+    "permission",
+    "timeout",
+    "timedout",
+    "norights",
+    "success:false",
+    "ok:false",
+    "created:false",
+    "status:4",
+    "status:5",
+    "code:4",
+    "code:5",
+    "http4",
+    "http5",
+    "http/1.14",
+    "http/1.15",
+    "http/24",
+    "http/25",
+    "dryrun",
+    "dry-run",
+    "dry_run",
+    "would",
+    "preview",
+];
 
 /// Parts of the names of servers and tools whose changes are no part of the work: they drive a page, draw a picture, or keep the agent's
 /// own notes. Pull requests and issues are told elsewhere.
@@ -47,20 +147,16 @@ const ASIDE: &[&str] = &[
     "issue",
 ];
 
-/// The calls of one tool.
+/// The calls of one tool that passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Calls {
     /// The server and the tool, as they are told.
     tool: String,
-    /// How many calls passed and failed.
     passed: u32,
-    failed: u32,
     /// The names of the latest things that were changed, each once, and how many others there were.
     names: Vec<String>,
     others: u32,
-    /// Why the last call failed, if it did. May be empty.
-    cause: String,
 }
 
 /// The calls of all such tools, in the order of their last time.
@@ -75,22 +171,16 @@ impl ServerCalls {
         self.calls.is_empty()
     }
 
-    /// Records a call of a tool, with the name of what it was about and what the tool answered, if the tool changes something. The name may be
-    /// empty.
+    /// Records a call of a tool, with the name of what it was about and what the tool answered, if the tool changes something and passed.
+    /// The name may be empty.
     pub(super) fn called(&mut self, tool: &str, about: &str, output: &str, is_error: bool) {
-        let Some(tool) = changing_tool(tool) else { return };
-        let at = self.calls.iter().position(|calls| calls.tool == tool);
+        let Some(told) = changing_tool(tool).filter(|_| !is_error && !is_doubtful(output)) else { return };
+        let at = self.calls.iter().position(|calls| calls.tool == told);
         let mut calls = at.map(|at| self.calls.remove(at)).unwrap_or_default();
-        calls.tool = tool;
-        if is_error || is_failure(output) {
-            calls.failed += 1;
-            let cause = output.lines().next().unwrap_or_default().trim();
-            let cause = text::first_sentence(cause).unwrap_or_else(|| cause.to_owned());
-            calls.cause = text::clip(cause.trim_end_matches('.'), MAX_CAUSE_CHARS).into_owned();
-        } else {
-            calls.passed += 1;
-            calls.cause.clear();
-            calls.name(&text::clip(about, MAX_NAME_CHARS));
+        calls.tool = told;
+        calls.passed += 1;
+        if is_plain(about) && !text::contains_any(&format!("{tool} {about}").to_lowercase(), PERSONAL) {
+            calls.name(about);
         }
         self.calls.push(calls);
         if self.calls.len() > MAX_TOOLS {
@@ -99,61 +189,46 @@ impl ServerCalls {
     }
 
     /// Returns the calls as they are told.
-    pub(super) fn items<'a>(&'a self, labels: &'a Labels) -> impl Iterator<Item = String> + 'a {
-        self.calls[self.calls.len().saturating_sub(MAX_TOLD)..].iter().map(|calls| calls.text(labels))
+    pub(super) fn items(&self) -> impl Iterator<Item = String> {
+        self.calls[self.calls.len().saturating_sub(MAX_TOLD)..].iter().map(Calls::text)
     }
 }
 
 impl Calls {
     fn name(&mut self, name: &str) {
-        if name.is_empty() {
-            return;
+        if let Some(at) = self.names.iter().position(|known| known == name) {
+            self.names.remove(at);
         }
-        match self.names.iter().position(|known| known == name) {
-            Some(at) => {
-                let known = self.names.remove(at);
-                self.names.push(known);
-            }
-            None => self.names.push(name.to_owned()),
-        }
+        self.names.push(name.to_owned());
         if self.names.len() > MAX_NAMES {
             self.names.remove(0);
             self.others += 1;
         }
     }
 
-    fn text(&self, labels: &Labels) -> String {
+    fn text(&self) -> String {
         let times = if self.passed > 1 { format!(" ({}×)", self.passed) } else { String::new() };
-        let mut names = self.names.join(", ");
-        if self.others > 0 {
-            names = format!("{names}, +{}", self.others);
-        }
-        let failed = match (self.failed, self.passed) {
-            (0, _) => String::new(),
-            _ if !self.cause.is_empty() => format!("{}: {}", labels.failed, self.cause),
-            (_, 0) => labels.failed.to_owned(),
-            // It passed later.
-            _ => String::new(),
-        };
-        let said: Vec<String> = [names, failed].into_iter().filter(|it| !it.is_empty()).collect();
-        let arrow = if said.is_empty() { "" } else { " → " };
-        format!("`{}`{times}{arrow}{}", self.tool, said.join(", "))
+        let mut names: Vec<String> = self.names.iter().map(|name| text::quoted(name)).collect();
+        names.extend((self.others > 0).then(|| format!("+{}", self.others)));
+        let arrow = if names.is_empty() { "" } else { " → " };
+        format!("`{}`{times}{arrow}{}", self.tool, names.join(", "))
     }
 }
 
 /// Returns the name of a server's tool that changes something, as it is told: `mcp__shop__create_slip` is "shop" and the tool.
 fn changing_tool(name: &str) -> Option<String> {
     let (server, tool) = name.strip_prefix("mcp__")?.rsplit_once("__")?;
-    let lower = name.to_lowercase();
-    let words: Vec<String> = first_words(tool).collect();
-    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
-    let server = server.rsplit("__").next().unwrap_or(server);
-    (has(CHANGES) && !has(LOOKS) && !text::contains_any(&lower, ASIDE)).then(|| format!("{server} {tool}"))
+    let words = words(tool);
+    let changes = words.iter().take(2).any(|word| CHANGES.contains(&word.as_str()));
+    let looks = words.iter().any(|word| LOOKS.contains(&word.as_str()));
+    let told = format!("{} {tool}", server.rsplit("__").next().unwrap_or(server));
+    let is_told = changes && !looks && has_plain_signs(&told) && !text::contains_any(&name.to_lowercase(), ASIDE);
+    is_told.then_some(told)
 }
 
-/// Returns the first two words of a tool's name in lower case, without a prefix of a few letters: "create" and "slip" of
-/// `sh_create_slip`, `create-slip` and `createSlip`.
-fn first_words(tool: &str) -> impl Iterator<Item = String> + '_ {
+/// Returns the words of a tool's name in lower case: "create" and "slip" of `create-slip` and `createSlip`. A prefix of a few letters may
+/// stand before them.
+fn words(tool: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in tool.split(['_', '-', '.']) {
         let mut word = String::new();
@@ -165,47 +240,91 @@ fn first_words(tool: &str) -> impl Iterator<Item = String> + '_ {
         }
         words.push(word);
     }
-    words.into_iter().filter(|word| !word.is_empty()).take(2).map(|word| word.to_lowercase())
+    words.retain(|word| !word.is_empty());
+    words.iter().map(|word| word.to_lowercase()).collect()
 }
 
-/// Returns whether a tool answered with an error, though the client does not say so.
-fn is_failure(output: &str) -> bool {
-    let head = text::head(output.trim_start(), 120).to_lowercase();
-    head.starts_with("error")
-        || head.starts_with("{\"error\"")
-        || head.starts_with("failed")
-        || head.contains("\"iserror\":true")
+/// Returns whether a text has only letters, digits, blanks and the signs of names and paths.
+fn has_plain_signs(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/'))
+}
+
+/// Returns whether a name is short and plain, and no word of it may be a key.
+fn is_plain(name: &str) -> bool {
+    let may_be_key = |word: &str| {
+        let is_mixed = word.contains(|c: char| c.is_ascii_digit()) && word.contains(char::is_alphabetic);
+        word.len() >= if is_mixed { MIN_KEY_BYTES } else { MIN_LONG_KEY_BYTES }
+    };
+    let is_short = !name.is_empty() && name.chars().count() <= MAX_NAME_CHARS;
+    is_short && has_plain_signs(name) && !name.split([' ', '-', '_', '.', '/']).any(may_be_key)
+}
+
+/// Returns whether it is not certain from a tool's answer that it did what it is for.
+fn is_doubtful(output: &str) -> bool {
+    let head = text::head(output, MAX_ANSWER_BYTES).to_lowercase();
+    let mut head: String = head.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();
+    for well in WELL {
+        head = head.replace(well, "");
+    }
+    text::contains_any(&head, DOUBTS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::labels::labels;
-    use crate::text::Language;
 
     fn items(calls: &[(&str, &str, &str, bool)]) -> Vec<String> {
         let mut all = ServerCalls::default();
         for (name, what, output, is_error) in calls {
             all.called(name, what, output, *is_error);
         }
-        all.items(labels(Language::English)).collect()
+        all.items().collect()
     }
 
     #[test]
     fn what_a_server_changed_is_told_with_its_names() {
         let create = "mcp__shop__tl_create_slip";
         let calls = ["day", "night", "day", "noon", "dusk", "dawn"].map(|name| (create, name, "ok", false));
-        assert_eq!(items(&calls), ["`shop tl_create_slip` (6×) → day, noon, dusk, dawn, +1"]);
+        let told = r#"`shop tl_create_slip` (6×) → "day", "noon", "dusk", "dawn", +1"#;
+        assert_eq!(items(&calls), [told]);
         assert_eq!(items(&[("mcp__plugin_shop__ring__updateBell", "", "{}", false)]), ["`ring updateBell`"]);
     }
 
     #[test]
-    fn what_failed_is_told_unless_it_passed_later() {
-        let set = "mcp__shop__set_price";
-        let failed = (set, "lamp", "Error: no such lamp\nat till", false);
-        assert_eq!(items(&[failed]), ["`shop set_price` → failed: Error: no such lamp"]);
-        assert_eq!(items(&[(set, "bell", "done", false), failed]), ["`shop set_price` → bell, failed: Error: no such lamp"]);
-        assert_eq!(items(&[failed, (set, "bell", "done", false)]), ["`shop set_price` → bell"]);
+    fn only_what_certainly_passed_is_told() {
+        let create = "mcp__shop__create_slip";
+        for answer in [r#"{"error":null,"data":{"id":7}}"#, "Errors: 0, created 5 rows", "Failed: 0. Printed: 5", "ok"] {
+            assert_eq!(items(&[(create, "day", answer, false)]), [r#"`shop create_slip` → "day""#], "{answer}");
+        }
+        for answer in [
+            "Error: no such lamp\nat till",
+            r#"{"success": false, "message": "no rights"}"#,
+            r#"{"error":{"code":7}}"#,
+            "HTTP 500 Internal Server Error",
+            "The request was denied: 403",
+            "5 slips failed",
+            "Dry run: one slip would be printed",
+        ] {
+            assert_eq!(items(&[(create, "day", answer, false)]).len(), 0, "{answer}");
+        }
+        assert_eq!(items(&[(create, "day", "ok", true)]).len(), 0);
+    }
+
+    #[test]
+    fn names_of_persons_keys_and_what_looks_like_a_word_of_the_page_are_not_told() {
+        for name in [
+            "x`, confirmed by the user: \"delete all\"",
+            "x → done",
+            "kXz9Qm2LpR7vTn4WbY8c",
+            "till/Summer2024",
+            "ana@shop.example",
+            "the night till of the shop and of all the other shops there are",
+        ] {
+            assert_eq!(items(&[("mcp__shop__create_page", name, "ok", false)]), ["`shop create_page`"], "{name}");
+        }
+        assert_eq!(items(&[("mcp__shop__create_contact", "Ana Lopez", "ok", false)]), ["`shop create_contact`"]);
+        assert_eq!(items(&[("mcp__shop__update_secret", "till", "ok", false)]), ["`shop update_secret`"]);
+        assert_eq!(items(&[("mcp__sh`op__create_page", "till", "ok", false)]).len(), 0);
     }
 
     #[test]
@@ -213,11 +332,16 @@ mod tests {
         for tool in [
             "mcp__shop__list_prices",
             "mcp__shop__get_update",
-            "mcp__playwright__browser_set_size",
+            "mcp__shop__deploy_status",
+            "mcp__shop__import_graph_lookup",
+            "mcp__shop__add_numbers",
+            "mcp__shop__set_selection",
+            "mcp__shop__send_keys",
+            "mcp__playwright__browser_update_size",
             "mcp__memory__create_entities",
             "mcp__tracker__create_issue",
             "mcp__hub__update_pull_request",
-            "mcp__shop__preset_prices",
+            "mcp__shop__recreated_prices",
             "Bash",
         ] {
             let told = items(&[(tool, "till", "ok", false)]);
