@@ -108,7 +108,7 @@ pub(crate) fn pipes_into_program(command: &str) -> bool {
 }
 
 /// Returns the commands into which a command line pipes something.
-pub(crate) fn piped(command: &str) -> Vec<&str> {
+pub(super) fn piped(command: &str) -> Vec<&str> {
     let is_open = |before: &str| ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1);
     let pipes = command.match_indices(" | ").filter(|(at, _)| !is_open(&command[..*at]));
     pipes.filter_map(|(at, pipe)| segments(&command[at + pipe.len()..]).first().copied()).collect()

@@ -17,8 +17,8 @@ mod verdict;
 
 pub(crate) use class::{
     Class, all_checks, class, does_one_thing, is_rewording, main_segment, may_change, may_check, may_fix, may_format,
-    may_write_files, mends, picks_tests, piped, pipes_into_program, purpose, runs_tests, same_purpose, switches_files,
-    targets, test_script, test_suites, whole_checks,
+    may_write_files, mends, picks_tests, pipes_into_program, purpose, runs_tests, same_purpose, switches_files, targets,
+    test_script, test_suites, whole_checks,
 };
 pub(crate) use complaint::{Complaint, Reason, build_tags, complaint, imports, names_program};
 pub(crate) use effects::{editor, file_effects};

@@ -2,21 +2,20 @@
 //! What came back is often all that anybody saw of the program as it ran.
 
 mod answer;
+mod call;
+mod line;
+mod place;
 
 use serde::{Deserialize, Serialize};
 
-use super::kind;
 use crate::extract::commands;
 use crate::extract::labels::Labels;
+use call::{Call, Shows};
+use line::{Before, Step};
 
 /// The maximum number of requests to keep, and how many of them are told.
 const MAX_REQUESTS: usize = 12;
 const MAX_TOLD: usize = 5;
-/// From how many characters a part of a path that is a number or a hash names one of many things.
-const MIN_ID_CHARS: usize = 6;
-/// Programs that may stand behind the pipe of a request and leave its answer as it is, or cut it.
-const SHOWS: [&str; 4] = ["head", "tail", "jq", "cat"];
-
 /// The requests of one kind: the same method and path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -39,31 +38,26 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Records the requests of a command line and what it printed. Of several, nobody knows which one answered what.
+    /// Records the request of a command line that it sent for certain, and what it printed.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) {
-        let scripts = kind::scripts(command);
-        let segments = scripts.iter().flat_map(|script| commands::segments(script));
-        let calls: Vec<(&str, Call)> = segments.filter_map(|segment| Some((segment, call(segment)?))).collect();
-        let Some((segment, call)) = calls.first() else { return };
-        if calls.iter().any(|(_, other)| other.what != call.what) {
-            self.sent.retain(|known| !calls.iter().any(|(_, call)| call.what == known.what));
+        if commands::runs_in_background(output) {
             return;
         }
-        let is_shown = is_shown(command);
-        // What is searched for in an answer says nothing of how the request went.
-        if !is_shown && !call.may_change {
+        let Some((call, answer)) = sent(command, output, failed) else {
+            // Nobody knows what answered last. What is searched for in an answer says nothing of how the request went.
+            if !command.contains('|') {
+                self.sent.retain(|known| known.what.split_once(' ').is_none_or(|(_, place)| !command.contains(place)));
+            }
             return;
-        }
-        let is_told = is_shown && (failed || !call.is_to_tracker);
-        let answer = if is_told { answer::of(segment, output, failed) } else { String::new() };
+        };
         let before = self.sent.iter().position(|known| known.what == call.what).map(|at| self.sent.remove(at));
         // A page that only was fetched says nothing without its status.
-        if answer.is_empty() && (failed || !call.may_change) {
+        if answer.is_empty() && !call.may_change {
             return;
         }
         let times = before.map_or(1, |before| before.times + 1);
-        let (what, is_to_tracker) = (call.what.clone(), call.is_to_tracker);
-        self.sent.push(Sent { what, times, answer, is_old: false, is_to_tracker });
+        let is_to_tracker = call.is_to_tracker;
+        self.sent.push(Sent { what: call.what, times, answer, is_old: false, is_to_tracker });
         let extra = self.sent.len().saturating_sub(MAX_REQUESTS);
         self.sent.drain(..extra);
     }
@@ -85,82 +79,38 @@ impl Requests {
     }
 }
 
-/// A request of a command.
-struct Call {
-    /// Its method and its path, with the host if that is another machine.
-    what: String,
-    /// Whether it sends something.
-    may_change: bool,
-    /// Whether it goes to a tracker.
-    is_to_tracker: bool,
-}
-
-/// Returns the request that a command sends, if it goes to this machine or may change something.
-fn call(segment: &str) -> Option<Call> {
-    let words = commands::own_words(segment);
-    let words: Vec<&str> = words.iter().map(|word| word.trim_matches(['"', '\''])).collect();
-    let (place, is_local) = match *words.first()? {
-        "curl" => curl_place(&words)?,
-        "gh" if words.get(1) == Some(&"api") => (gh_place(&words)?, false),
-        _ => return None,
-    };
-    let method = method(&words);
-    let may_change = !matches!(method, "GET" | "HEAD" | "OPTIONS");
-    let is_to_tracker = words[0] == "gh";
-    (is_local || may_change).then(|| Call { what: format!("{method} {place}"), may_change, is_to_tracker })
-}
-
-/// Returns the path of the address that is called, with the host if that is another machine, and whether it is this one.
-fn curl_place(words: &[&str]) -> Option<(String, bool)> {
-    let is_address = |word: &&&str| word.starts_with("http") && word.contains("://") || word.starts_with("localhost");
-    let address = words[1..].iter().find(is_address)?;
-    let address = address.split_once("://").map_or(*address, |(_, rest)| rest);
-    if address.contains(['$', '`', '{', '<']) {
+/// Returns the only request of a command line, if it was sent for certain and goes to this machine or may change something, and what came back.
+fn sent(command: &str, output: &str, failed: bool) -> Option<(Call, String)> {
+    let steps = line::steps(command)?;
+    let mut calls = steps.iter().enumerate().filter_map(|(at, step)| Some((at, call::call(step)?)));
+    let (at, call) = calls.next()?;
+    if calls.next().is_some() || !(call.is_local || call.may_change) {
         return None;
     }
-    let place = address.split(['?', '#']).next()?.trim_end_matches('/');
-    let (host, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-    let is_local = matches!(host.split(':').next()?, "localhost" | "127.0.0.1" | "0.0.0.0");
-    let path = without_ids(path);
-    let place = if is_local && !path.is_empty() { path } else { format!("{host}{path}") };
-    Some((place, is_local))
+    let (before, behind) = (&steps[..at], &steps[at + 1..]);
+    let is_plain = !steps.iter().any(|step| matches!(step.before, Before::Or | Before::Pipe));
+    let is_alone =
+        is_plain && before.iter().all(|step| is_quiet(step, false)) && behind.iter().all(|step| is_quiet(step, true));
+    if failed {
+        let answer = if is_alone { answer::of_failure(call.is_to_tracker, output) } else { String::new() };
+        return (!answer.is_empty()).then_some((call, answer));
+    }
+    let is_shown = is_alone && !steps[at].is_redirected && call.shows != Shows::Nothing;
+    let answer = if is_shown { answer::of(&call.shows, output) } else { String::new() };
+    // A line passes with its last chain, in which each command needs the one before.
+    let has_passed =
+        matches!(steps[at].before, Before::Nothing | Before::And) && behind.iter().all(|step| step.before == Before::And);
+    (has_passed || !answer.is_empty()).then_some((call, answer))
 }
 
-/// Returns the place that GitHub's client is told to call. A query of `graphql` only looks, unless it is a mutation.
-fn gh_place(words: &[&str]) -> Option<String> {
-    let is_place = |word: &&&str| word.trim_start_matches('/').starts_with("repos/") || **word == "graphql";
-    let place = words[2..].iter().find(is_place)?.trim_start_matches('/');
-    let is_query = place == "graphql" && !words.iter().any(|word| word.contains("mutation"));
-    (!is_query && !place.contains('$')).then(|| without_ids(place.split('?').next().unwrap_or(place)))
-}
-
-/// Returns a path with a gap in the place of each part that names one of many things: a long number, or a hash.
-fn without_ids(path: &str) -> String {
-    let is_id = |part: &&str| {
-        let has_digit = part.bytes().any(|byte| byte.is_ascii_digit());
-        has_digit && part.len() >= MIN_ID_CHARS && part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-    };
-    path.split('/').map(|part| if is_id(&part) { "…" } else { part }).collect::<Vec<_>>().join("/")
-}
-
-/// Returns the method of a request: the one that is named, or that of a call that sends something.
-fn method<'a>(words: &[&'a str]) -> &'a str {
-    const NAMES: [&str; 3] = ["-X", "--request", "--method"];
-    const SENDS: [&str; 5] = ["-d", "-F", "-f", "--json", "--input"];
-    let named = words.windows(2).find(|pair| NAMES.contains(&pair[0])).map(|pair| pair[1]);
-    let joined = || words.iter().find_map(|word| word.strip_prefix("-X").filter(|method| !method.is_empty()));
-    // `curl -f` only fails on an error.
-    let is_data = |word: &&&str| {
-        (SENDS.contains(*word) && (**word != "-f" || words[0] == "gh"))
-            || ["--data", "--form", "--field", "--raw-field"].iter().any(|option| word.starts_with(option))
-    };
-    let sends = || words.iter().any(|word| is_data(&word)) && !words.contains(&"-G") && !words.contains(&"--get");
-    named.or_else(joined).unwrap_or_else(|| if sends() { "POST" } else { "GET" })
-}
-
-/// Returns whether what a command line printed is the answer to its requests, be it cut.
-fn is_shown(command: &str) -> bool {
-    commands::piped(command).iter().all(|next| SHOWS.contains(&commands::own_program(next)))
+/// Returns whether a step prints nothing that may be taken for an answer.
+fn is_quiet(step: &Step, is_behind: bool) -> bool {
+    let is_sign = |c: char| if is_behind { c.is_alphanumeric() } else { c.is_numeric() };
+    match step.words.split_first() {
+        Some((program, _)) if matches!(program.as_str(), "sleep" | "cd" | "true") => true,
+        Some((program, said)) if program == "echo" => !said.concat().contains(|c| is_sign(c) || "{[$\\%".contains(c)),
+        _ => step.words.iter().all(|word| word.contains('=') && !word.starts_with('-')),
+    }
 }
 
 #[cfg(test)]
@@ -180,23 +130,25 @@ mod tests {
     #[test]
     fn the_method_and_the_path_are_told_with_what_came_back() {
         for (command, output, told) in [
-            (
-                "curl -s http://localhost:3000/api/tills",
-                "[{\"till\":1},{\"till\":2},{\"till\":3},{\"till\":4},{\"till\":5},{\"till\":6}]",
-                "`GET /api/tills` → JSON",
-            ),
+            ("curl -s http://localhost:3000/api/tills", "[{\"till\":1},{\"till\":2}]", "`GET /api/tills` → JSON"),
             (
                 "sleep 8 && curl -s -X POST http://localhost:3000/api/slips \\\n  -H 'A: b' -d '{\"till\": 3}'",
                 "{\"error\":\"Unauthorized - Please sign in\"}",
-                "`POST /api/slips` → Unauthorized - Please sign in",
+                "`POST /api/slips` → error",
             ),
             (
                 "curl -X DELETE \"http://127.0.0.1:80/slips/693ab48706c139631b65bf46?all=1\"",
                 "{\"message\":\"Deleted\"}",
-                "`DELETE /slips/…` → Deleted",
+                "`DELETE /slips/…` → JSON",
             ),
             ("curl -so /dev/null -w '%{http_code}' http://localhost:3000", "200", "`GET localhost:3000` → 200"),
+            (
+                "echo 'The till:'; curl -s http://localhost:3000/a -w \"\\n%{http_code}\"",
+                "The till:\nx\n401",
+                "`GET /a` → 401",
+            ),
             ("curl -XPUT https://till.example/slips/7 --data-raw x", "", "`PUT till.example/slips/7`"),
+            ("curl -X DELETE http://localhost:3000/slips/7", "Exit code 7", "`DELETE /slips/7` → no connection"),
             (
                 "gh api repos/shop/till/pulls/12/comments/27856267/replies -f body='Folded.'",
                 "{\"url\": \"https://api.github.com/repos/shop/till/pulls/comments/1\", \"id\": 1}",
@@ -224,14 +176,53 @@ mod tests {
     }
 
     #[test]
+    fn what_may_not_have_been_sent_from_here_is_not_told() {
+        for command in [
+            "if [ -n \"\" ]; then curl -X DELETE https://till.example/slips/8; fi",
+            "false && curl -X DELETE https://till.example/slips/7 || echo \"{}\"",
+            "false && curl -X DELETE https://till.example/slips/7; echo",
+            "true || curl -X DELETE https://till.example/slips/7",
+            "exit 0; curl -X DELETE https://till.example/slips/7",
+            "curl -s -X DELETE http://localhost:3000/slips/7; echo gone",
+            "ssh till \"curl -X DELETE http://localhost:3000/slips/11\"",
+            "docker exec till curl -X DELETE http://localhost:3000/slips/12",
+            "curl -X DELETE http://localhost:3000/slips/13 &",
+        ] {
+            assert!(items(&[(command, "{}")]).iter().all(|it| it.ends_with("JSON")), "{command}");
+            assert!(items(&[(command, "")]).is_empty(), "{command}");
+        }
+        assert!(items(&[("curl -X DELETE http://localhost:3000/slips/7; ring", "Exit code 1")]).is_empty());
+    }
+
+    #[test]
+    fn the_answer_of_another_program_is_not_told() {
+        let found = "{\"error\":\"the drawer is missing\"}";
+        for command in [
+            "ring; curl -s http://localhost:3000/till",
+            "cat notes.json; curl -s http://localhost:3000/till",
+            "curl -s http://localhost:3000/till; cat till.json",
+            "curl -s http://localhost:3000/till > till.json",
+            "curl -s http://localhost:3000/till || echo '{\"error\":1}'",
+            "curl -sL http://localhost:3000/till",
+        ] {
+            assert!(items(&[(command, found)]).is_empty(), "{command}");
+        }
+        let call = "curl -s -X DELETE http://localhost:3000/slips/7 > /dev/null && cat till.json";
+        assert_eq!(items(&[(call, found)]), ["`DELETE /slips/7`"]);
+        let call = "curl -s http://localhost:3000/till -w \"%{time_total} %{http_code} %{size_download}\"";
+        assert!(items(&[(call, "0.123 200 512")]).is_empty());
+        let call = "curl http://localhost:3000/till -o /dev/null -w '%{http_code}'";
+        assert!(items(&[(call, "401\n100  12 --:--:--  200")]).is_empty(), "what it shows on the way");
+    }
+
+    #[test]
     fn the_last_answer_counts_while_it_is_known() {
         let call = "curl -s http://localhost:3000/till";
-        let told = ["`GET /till` (2×) → {\"ok\":true}"];
-        assert_eq!(items(&[(call, "{\"error\":\"no drawer\"}"), (call, "{\"ok\":true}")]), told);
+        assert_eq!(items(&[(call, "{\"error\":\"no drawer\"}"), (call, "{\"ok\":true}")]), ["`GET /till` (2×) → ok"]);
         let both = "curl -s http://localhost:3000/till && curl -s http://localhost:3000/slip";
         assert!(items(&[(call, "{\"ok\":true}"), (both, "{}{}")]).is_empty());
-        let ports = "curl -s http://localhost:3000/till || curl -s http://localhost:3001/till";
-        assert_eq!(items(&[(ports, "{\"ok\":true}")]), ["`GET /till` → {\"ok\":true}"]);
+        let all = "for i in 1 2; do curl -s http://localhost:3000/till; done";
+        assert!(items(&[(call, "{\"ok\":true}"), (all, "{}{}")]).is_empty());
     }
 
     #[test]
@@ -246,7 +237,6 @@ mod tests {
         let mut requests = Requests::default();
         requests.command_ran("curl -s localhost:3000/till", "{\"ok\":true}", false);
         requests.code_changed();
-        let told = ["`GET /till` → {\"ok\":true}, before the last edit"];
-        assert_eq!(requests.items(labels(Language::English)), told);
+        assert_eq!(requests.items(labels(Language::English)), ["`GET /till` → ok, before the last edit"]);
     }
 }
