@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{
-    chosen::{is_algorithm, is_chosen, is_strong},
+    chosen::{SYMBOLS, is_algorithm, is_chosen, is_generated, is_strong},
     name::{MAX_NAME_BYTES, Name, NameStyle},
     rule::Rule,
     scan::{Scan, span},
@@ -23,7 +23,7 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
         return;
     };
     let kind = name.kind;
-    if let Some(secret) = behind_adjective(scan, at.end).filter(|_| kind == Kind::Password) {
+    if let Some(secret) = behind_adjective(scan, &at).filter(|_| kind == Kind::Password) {
         scan.add_likely(rule.id, secret);
         return;
     }
@@ -60,15 +60,23 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     }
 }
 
+/// What stands behind the name of a password if not the password but something about it follows.
+const SUBJECTS: [&str; 13] =
+    ["column", "field", "reset", "rule", "rules", "policy", "input", "hash", "test", "page", "length", "manager", "type"];
+
 /// Returns the password behind one word more than its name: `mot de passe permanent : …`, `contraseña nueva: …`. It must be one by its form,
-/// because such a word may also say what else it is about: `password policy: …`.
-fn behind_adjective(scan: &mut Scan, at: usize) -> Option<Range<usize>> {
+/// because such a word may also say what else it is about: `password policy: …`. In English that word is mostly a noun, so that a name of
+/// program text may follow: `password dialog: LoginV2Page`. There the password must have a sign.
+fn behind_adjective(scan: &mut Scan, name: &Range<usize>) -> Option<Range<usize>> {
     const MAX_WORD_BYTES: usize = 16;
-    let bytes = scan.bytes;
+    let (bytes, at) = (scan.bytes, name.end);
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte >= 0x80;
     let word = span(&bytes[..bytes.len().min(at + 1 + MAX_WORD_BYTES)], at + 1, is_letter);
     let sign = skip_blanks(bytes, word);
     if bytes.get(at) != Some(&b' ') || word < at + 4 || bytes.get(sign) != Some(&b':') {
+        return None;
+    }
+    if SUBJECTS.iter().any(|subject| bytes[at + 1..word].eq_ignore_ascii_case(subject.as_bytes())) {
         return None;
     }
     let start =
@@ -76,7 +84,9 @@ fn behind_adjective(scan: &mut Scan, at: usize) -> Option<Range<usize>> {
     let end = scan.word(start);
     let text = scan.text.get(start..end)?;
     let text = text.trim_end_matches(['`', '"', '\'', '.', ',']);
-    (start > sign + 1 && (is_chosen(text) || is_strong(text))).then(|| start..start + text.len())
+    let is_english = ["password", "passwd", "passphrase"].contains(&scan.text[name.clone()].to_ascii_lowercase().as_str());
+    let is_password = is_strong(text) || is_chosen(text) && (!is_english || text.contains(SYMBOLS));
+    (start > sign + 1 && is_password).then(|| start..start + text.len())
 }
 
 /// Returns whether the combination of name, operator and value can mean a secret, whatever the value consists of.
@@ -156,11 +166,6 @@ impl Value {
         let range = quoted(scan, end + sign.len())?;
         Some(Self { range, shape: Shape::Quoted })
     }
-}
-
-/// Returns whether the word can only be a value: many letters and digits that do not form words.
-fn is_generated(text: &str) -> bool {
-    text.len() >= 12 && is_secret(text, Kind::Token, Shape::Quoted)
 }
 
 /// Returns the content of the quotes that open at `at`. The closing quote is escaped as many times as the opening one

@@ -3,7 +3,7 @@
 use super::value::{Kind, Shape, is_secret};
 
 /// What people end a password with.
-const SYMBOLS: [char; 11] = ['!', '@', '#', '$', '%', '^', '&', '*', '+', '?', '='];
+pub(super) const SYMBOLS: [char; 11] = ['!', '@', '#', '$', '%', '^', '&', '*', '+', '?', '='];
 
 /// Returns whether a word is one that somebody chose as a password, and nothing else: it has digits and a symbol, or digits
 /// between letters of both cases. Versions, sizes, hashes and algorithms are not.
@@ -74,6 +74,11 @@ pub(super) fn is_strong(text: &str) -> bool {
         && has(u8::is_ascii_lowercase)
         && inner.contains(SYMBOLS);
     is_mixed || is_word_and_number(text)
+}
+
+/// Returns whether the word can only be a value: many letters and digits that do not form words.
+pub(super) fn is_generated(text: &str) -> bool {
+    text.len() >= 12 && is_secret(text, Kind::Token, Shape::Quoted)
 }
 
 fn is_word_and_number(text: &str) -> bool {

@@ -101,14 +101,10 @@ fn redact_known(
         let replaced = replace(current, &hits);
         let (exposed, more) = redact_text(&replaced, team, context, known);
         for finding in more {
-            match findings.iter_mut().find(|it| it.rule == finding.rule) {
-                Some(it) => it.count += finding.count,
-                None => findings.push(finding),
-            }
+            add_finding(findings, &finding.rule, finding.count);
         }
         *scrubbed = Some(exposed.unwrap_or(replaced));
     }
-    findings.sort_by(|one, other| one.rule.cmp(&other.rule));
 }
 
 fn redact_text<'t>(text: &str, team: &'t TeamRules, context: Context, known: &mut Known) -> (Option<String>, Vec<Finding>) {
@@ -206,10 +202,15 @@ fn replace(text: &str, hits: &[Hit]) -> String {
 
 fn count_findings(hits: &[Hit], findings: &mut Vec<Finding>) {
     for hit in hits {
-        match findings.binary_search_by(|finding| finding.rule.as_str().cmp(hit.rule)) {
-            Ok(at) => findings[at].count += 1,
-            Err(at) => findings.insert(at, Finding { rule: hit.rule.to_owned(), count: 1 }),
-        }
+        add_finding(findings, hit.rule, 1);
+    }
+}
+
+/// Adds to the findings of a rule. They stay in the order of the rules.
+fn add_finding(findings: &mut Vec<Finding>, rule: &str, count: u32) {
+    match findings.binary_search_by(|finding| finding.rule.as_str().cmp(rule)) {
+        Ok(at) => findings[at].count += count,
+        Err(at) => findings.insert(at, Finding { rule: rule.to_owned(), count }),
     }
 }
 

@@ -762,6 +762,106 @@ fn attack_a_password_that_is_named_once_and_stands_alone_elsewhere() {
     assert_eq!(word[1].text, None);
 }
 
+#[test]
+fn attack_a_known_password_in_parts_and_between_signs() {
+    for part in [
+        "Summer\u{200b}2024!",
+        "Sum\u{ad}mer2024!",
+        "Summer**2024!**",
+        "**Summer**2024!",
+        "`Summer`2024!",
+        "Summer2024\\!",
+        "Sum\u{200b}mer**2024!**",
+        "__Summer__2024!",
+    ] {
+        let scrubbed = scrub(&format!("The password: Summer2024! is set. I typed {part} into the till.")).into_owned();
+        assert!(!scrubbed.contains("Sum") && !scrubbed.contains("2024"), "{part:?} → {scrubbed:?}");
+        assert!(scrubbed.ends_with(" into the till."), "{part:?} → {scrubbed:?}");
+    }
+    // The tag alone tells it.
+    tag::with_key([7; 16], || {
+        let placed = scrub("The password: Summer2024!").into_owned();
+        for typed in [
+            "(Summer2024!)",
+            "Summer2024!;",
+            "Summer2024!:",
+            "**Summer2024!**",
+            "Summer**2024!**",
+            "Summer\u{200b}2024!",
+            "admin/Summer2024!",
+            "admin:Summer2024!",
+            "-pSummer2024!",
+            "{\"it\":\"Summer2024!\"}",
+            "Summer2024!で",
+        ] {
+            let texts = [placed.clone(), format!("typed {typed} into the till")];
+            let told = redact(&texts, &TeamRules::empty());
+            assert_eq!(told[0].text, None, "a placeholder stays");
+            let text = told[1].text.as_deref().unwrap_or(&texts[1]);
+            assert!(!text.contains("Summer") && !text.contains("2024!"), "{typed:?} → {text:?}");
+            assert!(redact(&[placed.clone(), text.to_owned()], &TeamRules::empty())[1].text.is_none(), "{text}");
+        }
+    });
+}
+
+#[test]
+fn a_known_password_without_a_sign_stays_in_words_and_paths() {
+    let kept =
+        "drawer2024_prod, slips/drawer2024_init.sql, release/drawer2024, drawer2024.sql, Drawer2024s and new-drawer2024";
+    let said = "The admin password: drawer2024 was set";
+    assert_eq!(scrub(&format!("{said}. {kept}")), format!("{}. {kept}", scrub(said)));
+    for alone in [
+        "log in with drawer2024.",
+        "drawer2024, as said",
+        "(drawer2024)",
+        "admin:drawer2024@shop",
+        "一drawer2024で",
+        "a\\ndrawer2024\\n",
+    ] {
+        let scrubbed = scrub(&format!("{said}. {alone}")).into_owned();
+        assert!(!scrubbed.contains("drawer2024"), "{scrubbed}");
+    }
+    // What is no word is a secret anywhere.
+    let scrubbed = scrub("The admin password: V2YtjJWwYFXHscS8 was set, see /drawer/V2YtjJWwYFXHscS8/slips").into_owned();
+    assert!(!scrubbed.contains("V2YtjJWw") && scrubbed.ends_with("/slips"), "{scrubbed}");
+}
+
+#[test]
+fn what_follows_a_subject_of_passwords_is_no_password() {
+    for text in [
+        "password column: VarChar255 now, as VarChar255 is what the drawer has",
+        "password reset: ResetV2Page is the page, and `ResetV2Page` is linked",
+        "Password rules: Length8To64 now stands in the docs",
+        "password field: required12 was renamed, and required12 is gone",
+        "password policy: Min8Chars! is checked, and Min8Chars! is gone",
+        "password dialog: Till2LoginView replaced the drawer",
+    ] {
+        assert_eq!(scrub(text), text);
+    }
+    for said in ["password again: Summer2024!", "Contraseña nueva: Herbst2025Blau"] {
+        assert!(scrub(said).contains("[redacted:"), "{said}");
+    }
+}
+
+#[test]
+fn each_rule_is_counted_once_in_the_findings() {
+    let texts = [
+        "token: V2YtjJWwYFXHscS8x and password: Summer2024!".to_owned(),
+        "I typed Summer2024! and password: Autumn2023! and Summer2024!".to_owned(),
+        format!("ghp_{} and Summer2024! and Autumn2023!", body(36, 1)),
+    ];
+    for redacted in redact(&texts, &TeamRules::empty()) {
+        let rules: Vec<&str> = redacted.findings.iter().map(|finding| finding.rule.as_str()).collect();
+        assert!(rules.is_sorted_by(|one, next| one < next), "{rules:?}");
+    }
+    let mut findings = Vec::new();
+    for (rule, count) in [("till", 1), ("drawer", 2), ("till", 3), ("slip", 1), ("drawer", 1)] {
+        add_finding(&mut findings, rule, count);
+    }
+    let told: Vec<(&str, u32)> = findings.iter().map(|it| (it.rule.as_str(), it.count)).collect();
+    assert_eq!(told, [("drawer", 3), ("slip", 1), ("till", 4)]);
+}
+
 /// Ways to say a password that the rules once missed, `@` for the password.
 const SAID: &[&str] = &[
     "log in as admin with @",

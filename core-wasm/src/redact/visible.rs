@@ -15,6 +15,8 @@ pub(super) enum Hidden {
     Escapes,
     /// Whatever may hide a token: also invisible characters, and escape sequences that are spelled out, as in program text.
     All,
+    /// The marks of Markdown for strong words and code, and the backslashes before signs.
+    Marks,
 }
 
 /// The visible text, with where each of its pieces is in the original.
@@ -77,6 +79,7 @@ impl Search<'_> {
             self.ahead = match self.hidden {
                 Hidden::Escapes => next_escape(bytes, from),
                 Hidden::All => next_raw(bytes, from),
+                Hidden::Marks => next_mark(bytes, from),
             };
         }
         let limit = self.ahead.as_ref().map_or(bytes.len(), |ahead| ahead.start);
@@ -121,6 +124,17 @@ fn next_raw(bytes: &[u8], from: usize) -> Option<Range<usize>> {
         }
         at += 1;
     }
+}
+
+/// Returns the next mark of Markdown.
+fn next_mark(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let length = |at: usize| match &bytes[at..] {
+        [b'*' | b'`', ..] => 1,
+        [b'_', b'_', ..] => 2,
+        [b'\\', next, ..] if next.is_ascii_punctuation() => 1,
+        _ => 0,
+    };
+    (from..bytes.len()).map(|at| at..at + length(at)).find(|mark| !mark.is_empty())
 }
 
 /// Returns the next escape sequence that is spelled out, as in JSON and program text: `\u001b[31m`, `\x1b[0m`, `\033[0m`.
@@ -207,8 +221,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_shown_byte_is_where_the_original_has_it(text in "(\\PC|[\u{1b}\\[\\]mu01b;\u{7}\\\\\u{200b}\u{ad}\u{9b}가]){0,60}") {
-            for hidden in [Hidden::All, Hidden::Escapes] {
+        fn every_shown_byte_is_where_the_original_has_it(text in "(\\PC|[*_`!\u{1b}\\[\\]mu01b;\u{7}\\\\\u{200b}\u{ad}\u{9b}가]){0,60}") {
+            for hidden in [Hidden::All, Hidden::Escapes, Hidden::Marks] {
                 let Some(visible) = Visible::of(&text, hidden) else { continue };
                 for (at, byte) in visible.text.bytes().enumerate() {
                     prop_assert_eq!(text.as_bytes()[visible.original(at)], byte);
