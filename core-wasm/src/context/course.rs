@@ -319,9 +319,8 @@ impl<'n> Course<'n> {
             () if documented.contains(&number) => Some("Documented".into()),
             () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work".into()),
             () if disputed.contains(&number) => Some(disputed_label(notes, number)),
-            () => {
-                confirmed_label(notes, number).or_else(|| untried.contains(&number).then(|| "Not run by the agent".into()))
-            }
+            () => confirmed_label(notes, number)
+                .or_else(|| untried.contains(&number).then(|| "Not tried by the agent afterwards".into())),
         }
     }
 

@@ -142,7 +142,12 @@ impl Evidence {
         self.runs += 1;
     }
 
-    /// Returns how many times something was run.
+    /// Records a call of a tool that may have run something.
+    pub(super) fn may_have_run(&mut self) {
+        self.runs += 1;
+    }
+
+    /// Returns how many times something was run, or may have been.
     pub(super) fn runs(&self) -> u32 {
         self.runs
     }

@@ -6,6 +6,7 @@ use super::outcome::ResultLine;
 use crate::extract::human::{self, Confirmation};
 use crate::extract::results::TurnResult;
 use crate::extract::state::State;
+use crate::extract::statement::Voice;
 use crate::text;
 
 /// How many later turns may stand between the work and what is said for it: somebody may first ask how to try it.
@@ -56,7 +57,8 @@ pub(super) fn words_for_end(state: &State, at: usize) -> String {
     words(at).or_else(|| words(work.filter(|_| turns[at].only_commits())?)).unwrap_or_default()
 }
 
-/// Returns the later turn whose prompt says that what a turn did works, and the words. Only the latest work before it is meant.
+/// Returns the later turn whose prompt says that what a turn did works, and the words. Only the latest work before it is meant, and only if it
+/// was of what the words name.
 fn confirmation_of(turns: &[TurnResult], at: usize) -> Option<(usize, &Confirmation)> {
     let did = &turns[at];
     if !(did.has_work() || did.acted) || did.is_taken_back || is_denied(turns, at) {
@@ -65,13 +67,26 @@ fn confirmation_of(turns: &[TurnResult], at: usize) -> Option<(usize, &Confirmat
     let later = turns.iter().enumerate().skip(at + 1).filter(|(_, turn)| turn.number != did.number);
     for (place, turn) in later.take(MAX_BETWEEN) {
         if let Some(confirmation) = &turn.confirmation {
-            return Some((place, confirmation));
+            return is_of(did, &confirmation.names).then_some((place, confirmation));
         }
-        if turn.has_work() {
+        if turn.has_work() || turn.acted {
             return None;
         }
     }
     None
+}
+
+/// Returns whether a turn was asked for or told all that the names say.
+fn is_of(turn: &TurnResult, names: &[String]) -> bool {
+    if names.is_empty() {
+        return true;
+    }
+    let mut known = text::features(turn.said());
+    known.extend(text::features(&turn.asked));
+    for it in turn.statements.iter().filter(|it| it.voice != Voice::Human) {
+        known.extend(text::features(&it.text));
+    }
+    names.iter().map(|name| text::features(name)).all(|of| !of.is_empty() && of.iter().all(|word| known.contains(word)))
 }
 
 #[cfg(test)]
@@ -103,6 +118,16 @@ mod tests {
         assert_eq!((said_for(&turns, 0), said_for(&turns, 1)), (None, Some("ok, it works now")));
         let turns = [mended, turn(2, "it works now. It still does not ring at night", false)];
         assert_eq!(said_for(&turns, 0), None);
+    }
+
+    #[test]
+    fn who_names_another_thing_confirms_nothing() {
+        let mended = turn(1, "mend the bell of the till", true);
+        let said = |said: &str| said_for(&[mended.clone(), turn(2, said, false)], 0).is_some();
+        assert!(said("the bell works") && !said("the shop opens. Everything works now") && said("Everything works now"));
+        assert!(!said("the lamp works") && !said("I opened the drawer. It works now"));
+        let acted = TurnResult { acted: true, ..turn(2, "start the lamp again", false) };
+        assert_eq!(said_for(&[mended, acted, turn(3, "ok, it works now", false)], 0), None);
     }
 
     #[test]

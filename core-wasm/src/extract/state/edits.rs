@@ -178,7 +178,12 @@ impl State {
         let own = clean::path(file, &self.root);
         let is_own = !clean::is_outside(&own);
         if is_own {
+            let runs = self.turn.runs;
             self.project_changed(file);
+            if edit.patch.is_some_and(only_comments) {
+                // There is nothing to try.
+                self.turn.runs = runs;
+            }
         } else if is_code(file) && !commands::is_temporary_folder(file) {
             self.evidence.changed_elsewhere();
         }
@@ -404,6 +409,17 @@ impl State {
     }
 }
 
+/// Returns whether a patch only changes lines that hold a comment and nothing else.
+fn only_comments(patch: Raw<'_>) -> bool {
+    const MARKS: [&str; 7] = ["//", "# ", "/*", "* ", "*/", "-- ", "<!--"];
+    let mut is_all = true;
+    files::patch_lines(patch, |_, line| {
+        let line = line.trim();
+        is_all &= line.is_empty() || line == "#" || line == "*" || MARKS.iter().any(|mark| line.starts_with(mark));
+    });
+    is_all
+}
+
 /// Returns whether what the agent says of an edit that it takes back names the cause. Mostly it only says what is not needed, that it
 /// goes on, or that a test fails without the edit.
 fn tells_why(said: &str) -> bool {
@@ -425,6 +441,14 @@ fn is_handoff(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_comment_is_nothing_to_try() {
+        let only = |patch: &str| only_comments(Raw::parse(patch).unwrap());
+        assert!(only(r#"[{"lines":[" open()","+// The bell rings.","+","-# Old"]}]"#));
+        assert!(!only(r#"[{"lines":["+// The bell rings.","+ring()"]}]"#));
+        assert!(!only(r#"[{"lines":["+open() // The bell rings."]}]"#));
+    }
 
     #[test]
     fn attack_a_secret_that_only_the_lines_around_it_show() {

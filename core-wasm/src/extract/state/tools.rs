@@ -94,6 +94,8 @@ impl State {
             Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
+            // A run may fail.
+            Tool::Other if is_error => self.evidence.may_have_run(),
             _ if is_error => {}
             Tool::Other => self.other_tool_answered(tool_use, content, settled),
             _ => self.tool_answered(tool_use, content, line, settled),
@@ -152,6 +154,11 @@ impl State {
             self.evidence.looked();
         } else if name.contains("diagnostics") {
             self.evidence.looked();
+        } else if tool_use.is_of_server() && runs_something(&name) {
+            self.evidence.ran();
+        } else if tool_use.is_of_server() || tool_use.name == "Skill" {
+            // Nobody knows what it does.
+            self.evidence.may_have_run();
         }
     }
 
@@ -475,6 +482,12 @@ fn looks_at_pages(tool: &str) -> bool {
     text::contains_any(&tool, &["browser", "playwright", "chrome", "puppeteer"])
 }
 
+/// Returns whether a server's tool runs something, by its name in lower case: a test, a program, a piece of code.
+fn runs_something(tool: &str) -> bool {
+    let own = tool.rsplit("__").next().unwrap_or(tool);
+    own.starts_with("run") || text::contains_any(own, &["_run", "exec", "test", "eval", "process"])
+}
+
 /// Returns the text of a file that was read, if it was read as a whole.
 fn whole_file(result: Raw<'_>) -> Option<Cow<'_, str>> {
     let file = result.get("file")?;
@@ -487,4 +500,19 @@ fn whole_file(result: Raw<'_>) -> Option<Cow<'_, str>> {
 fn without_line_number(line: &str) -> &str {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', '\t']).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_servers_tool_that_runs_something() {
+        for tool in ["mcp__runner__run_tests", "mcp__ide__executecode", "mcp__shop__start_process", "mcp__till__eval"] {
+            assert!(runs_something(tool), "{tool}");
+        }
+        for tool in ["mcp__runner__list_slips", "mcp__tests__prune_slips"] {
+            assert!(!runs_something(tool), "{tool}");
+        }
+    }
 }
