@@ -35,7 +35,6 @@ pub(super) fn steps(line: &str) -> Option<Vec<Step>> {
         match (quote, c) {
             (Some(open), _) if open == c => quote = None,
             (Some('\''), _) => reader.push(c),
-            (_, '`') | (None, '(' | ')') => return None,
             (_, '$') if chars.peek() == Some(&'(') => return None,
             (_, '\\') => match chars.next()? {
                 '\n' => {}
@@ -64,7 +63,7 @@ pub(super) fn steps(line: &str) -> Option<Vec<Step>> {
                 reader.redirect(c == '>');
             }
             (None, '&') if chars.peek() == Some(&'>') => {}
-            (None, '&') => return None,
+            (_, '`') | (None, '(' | ')' | '&') => return None,
             (None, c) if c.is_whitespace() => reader.end_word(),
             _ => reader.push(c),
         }
