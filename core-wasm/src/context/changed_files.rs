@@ -28,7 +28,7 @@ const COMMITTED_TOO: [(&str, &str, &str); 2] = [
 ];
 
 /// Before the files that the session changed and that its commits do not hold.
-const NOT_IN_COMMIT: &str = "changed, but not in the commit";
+const NOT_IN_COMMIT: &str = "changed, but in no commit of the session";
 
 /// Adds the files with the most changes, the largest first, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
