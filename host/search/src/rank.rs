@@ -65,10 +65,9 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
-/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place. What likely changed the earlier one, or
-/// surely has the same subject, need not match.
-const ASKED_SURE_SHARE: f64 = 0.0;
-const ASKED_SHARE: f64 = 0.1;
+/// The same in a search that somebody asked for. It lists both, so a wrong link costs one place.
+const ASKED_LIKELY_SHARE: f64 = 0.0;
+const ASKED_POSSIBLE_SHARE: f64 = 0.1;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,8 +199,6 @@ pub struct Later<Id> {
     pub id: Id,
     /// Whether more speaks for a change than against it.
     pub is_likely: bool,
-    /// Whether the two are so similar that they surely have one subject.
-    pub is_near: bool,
     /// Whether the two are similar enough that the earlier one is in doubt.
     pub is_doubt: bool,
 }
@@ -283,7 +280,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().flat_map(|it| it.preferred(setting.is_unasked)).collect();
+        let heads: HashSet<Id> = candidates.iter().flat_map(Candidate::preferred).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -330,9 +327,8 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 
 impl<Id: Copy> Candidate<Id> {
     /// Returns what may stand before it though it has no word of the search.
-    pub fn preferred(&self, is_unasked: bool) -> impl Iterator<Item = Id> + '_ {
-        let is_preferred = move |it: &&Later<Id>| it.is_likely || (it.is_near && !is_unasked);
-        self.head.into_iter().chain(self.later.iter().filter(is_preferred).map(|it| it.id))
+    pub fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
+        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
     }
 
     /// Returns what puts it in doubt, the oldest first.
@@ -344,11 +340,11 @@ impl<Id: Copy> Candidate<Id> {
 impl<Id> Later<Id> {
     /// Returns the share of the earlier memory's score that it needs to stand before it.
     fn least_share(&self, is_unasked: bool) -> f64 {
-        match (is_unasked, self.is_likely, self.is_near) {
-            (false, false, false) => ASKED_SHARE,
-            (false, ..) => ASKED_SURE_SHARE,
-            (true, true, _) => LIKELY_SHARE,
-            (true, false, _) => POSSIBLE_SHARE,
+        match (self.is_likely, is_unasked) {
+            (true, false) => ASKED_LIKELY_SHARE,
+            (false, false) => ASKED_POSSIBLE_SHARE,
+            (true, true) => LIKELY_SHARE,
+            (false, true) => POSSIBLE_SHARE,
         }
     }
 }
@@ -572,8 +568,6 @@ mod tests {
         is_unasked: false,
     };
 
-    const CHANGED: Later<u32> = Later { id: 2, is_likely: true, is_near: true, is_doubt: true };
-
     fn candidate(id: u32, session: &str, bm25: f64) -> Candidate<u32> {
         Candidate {
             id,
@@ -616,7 +610,8 @@ mod tests {
             rank(candidates, setting, 20).into_iter().map(|ranked| ranked.id).collect::<Vec<_>>()
         };
         let order = |candidates| order_of(candidates, &unasked);
-        let earlier = |is_likely| Candidate { later: vec![Later { is_likely, ..CHANGED }], ..candidate(1, "a", 8.0) };
+        let earlier =
+            |is_likely| Candidate { later: vec![Later { id: 2, is_likely, is_doubt: true }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
         let (possible, likely) = (earlier(false), earlier(true));
         assert_eq!(order(vec![possible.clone(), later(7.0)]), [2, 1]);
@@ -626,12 +621,10 @@ mod tests {
         assert_eq!(order(vec![likely.clone(), later(0.0)]), [1, 2], "but something");
         let asked =
             |earlier: &Candidate<u32>, bm25| order_of(vec![candidate(4, "d", 4.0), earlier.clone(), later(bm25)], &SETTING);
-        let far = Candidate { later: vec![Later { is_likely: false, is_near: false, ..CHANGED }], ..likely.clone() };
         assert_eq!(asked(&likely, 0.0), [2, 1, 4], "somebody asked, and the change is likely");
-        assert_eq!(asked(&possible, 0.0), [2, 1, 4], "somebody asked, and the two have one subject");
-        assert_eq!(asked(&far, 0.0)[0], 1, "perhaps another subject, and the search has no word of it");
-        assert_eq!(asked(&far, 0.5)[0], 2, "the search is about both");
-        let again = Candidate { later: vec![Later { id: 3, ..CHANGED }], created: 1, ..later(0.5) };
+        assert_eq!(asked(&possible, 0.0)[0], 1, "a possible change that the search has no word of");
+        assert_eq!(asked(&possible, 0.5)[0], 2, "the search is about both");
+        let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![likely, again, last]), [3, 2, 1], "and so on to the last one");
     }
@@ -644,7 +637,7 @@ mod tests {
             ranked.into_iter().map(|it| it.id).collect::<Vec<_>>()
         };
         let changed = || {
-            let later = vec![CHANGED];
+            let later = vec![Later { id: 2, is_likely: true, is_doubt: true }];
             vec![Candidate { later, ..candidate(1, "a", 8.0) }, candidate(2, "b", 2.0)]
         };
         assert_eq!((ids("default", changed()), ids("without-links", changed())), (vec![2, 1], vec![1, 2]));

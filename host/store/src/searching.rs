@@ -420,7 +420,7 @@ fn add_heads(
     let mut at = 0;
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
-        let heads: Vec<i64> = candidates[at].candidate.preferred(search.is_unasked).collect();
+        let heads: Vec<i64> = candidates[at].candidate.preferred().collect();
         at += 1;
         for head in heads {
             if candidates.len() >= most || !known.insert(head) {

@@ -62,10 +62,6 @@ const MIN_FOLLOWS: f32 = 0.24;
 /// similar only orders: of 15 such pairs of the written chains that are not kept apart, ten were of two chains.
 pub const MIN_DOUBT: f32 = 0.08;
 
-/// The similarity from which a search for the earlier of two statements may begin with the later one, which may have changed it, though
-/// that has none of the words.
-pub const MIN_NEAR: f32 = 0.12;
-
 /// How many of the nearest statements, older and newer, are looked at.
 const MAX_NEAREST: usize = 6;
 
