@@ -16,7 +16,12 @@ const LABELS: &[&str] = &[
     "Disputed next",
     "Confirmed",
     "Refused next",
-    "Not run by the agent",
+    "Not tried by the agent afterwards",
+    "Found before the later work",
+    "Documented",
+    "Proposed",
+    "Then proposed, not done",
+    "Before the change",
     "Decision",
     "Decisions",
     "Decided",
@@ -113,6 +118,8 @@ mod tests {
             "ユーザーの決定：鐘は一度だけ。",
             "用户补充：只响一次。",
             "Confirmed by user: it rings.",
+            "Not tried by the agent afterwards: it rings.",
+            "Before the change: it rang.",
         ] {
             assert!(looks_like_label(piece), "{piece}");
         }
