@@ -51,10 +51,7 @@ pub fn scrub(text: &str) -> Cow<'_, str> {
 }
 
 fn scrub_as(text: &str, context: Context) -> Cow<'_, str> {
-    let (team, mut known) = (TeamRules::empty(), Known::default());
-    let (mut scrubbed, mut findings) = redact_text(text, &team, context, &mut known);
-    redact_known(text, (&mut scrubbed, &mut findings), &team, context, &mut known);
-    scrubbed.map_or(Cow::Borrowed(text), Cow::Owned)
+    redact_as(text, &TeamRules::empty(), context).text.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Redacts a command line by the default rules. Returns the text borrowed if nothing was found.
@@ -67,20 +64,18 @@ pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
     Visible::of(text, Hidden::Escapes).map_or(Cow::Borrowed(text), |visible| Cow::Owned(visible.text))
 }
 
-/// Redacts each text. Returns the results in order: the text without its secrets, and the rules that found them in
-/// alphabetical order. What is a secret in one of them is one in all.
+/// Redacts each text alone, as the contract demands. Returns the results in order: the text without its secrets, and the rules that found
+/// them in alphabetical order. What is a secret in one place of a text is one in all of them.
 pub fn redact(texts: &[String], team: &TeamRules) -> Vec<Redacted> {
+    texts.iter().map(|text| redact_as(text, team, Context::Any)).collect()
+}
+
+fn redact_as(text: &str, team: &TeamRules, context: Context) -> Redacted {
     let mut known = Known::default();
-    let mut redacted: Vec<Redacted> = Vec::with_capacity(texts.len());
-    for text in texts {
-        known.take_tags(text);
-        let (scrubbed, findings) = redact_text(text, team, Context::Any, &mut known);
-        redacted.push(Redacted { text: scrubbed, findings });
-    }
-    for (text, redacted) in texts.iter().zip(&mut redacted) {
-        redact_known(text, (&mut redacted.text, &mut redacted.findings), team, Context::Any, &mut known);
-    }
-    redacted
+    known.take_tags(text);
+    let (mut scrubbed, mut findings) = redact_text(text, team, context, &mut known);
+    redact_known(text, (&mut scrubbed, &mut findings), team, context, &mut known);
+    Redacted { text: scrubbed, findings }
 }
 
 /// Replaces the known secrets that no rule has found in a text, given what the rules made of it, and what that exposes.

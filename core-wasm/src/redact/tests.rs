@@ -741,25 +741,22 @@ fn attack_colours_and_invisible_characters_inside_a_token() {
 
 #[test]
 fn attack_a_password_that_is_named_once_and_stands_alone_elsewhere() {
-    let texts =
-        ["The password: Summer2024!", "I typed `Summer2024!` into the till, then Summer2024!.", "summer2024 is over"];
-    let texts = texts.map(str::to_owned);
-    let told: Vec<Option<String>> = redact(&texts, &TeamRules::empty()).into_iter().map(|it| it.text).collect();
+    let typed = "I typed `Summer2024!` into the till, then Summer2024!. summer2024 is over";
+    let told = "I typed `[redacted:generic-password]` into the till, then [redacted:generic-password]. summer2024 is over";
     assert_eq!(
-        told[1].as_deref(),
-        Some("I typed `[redacted:generic-password]` into the till, then [redacted:generic-password].")
+        scrub(&format!("{typed}\nThe password: Summer2024!")),
+        format!("{told}\nThe password: [redacted:generic-password]")
     );
-    assert_eq!(told[2], None);
-    assert!(!scrub(&texts.join(" ")).contains("Summer2024!"));
     // The tag of an earlier placeholder tells it, too, and a word that anybody may write is none.
     let again = tag::with_key([7; 16], || {
         let placed = scrub("The password: Summer2024!").into_owned();
-        redact(&[placed, texts[1].clone(), "the till of 2024".to_owned()], &TeamRules::empty())
+        scrub(&format!("{placed}\n{typed}")).into_owned()
     });
-    assert!(again[1].text.as_deref().is_some_and(|text| !text.contains("Summer")), "{:?}", again[1].text);
-    assert_eq!(again[2].text, None);
-    let word = redact(&["password: hunter2".to_owned(), "the hunter2 of the shop".to_owned()], &TeamRules::empty());
-    assert_eq!(word[1].text, None);
+    assert!(!again.contains("Summer") && again.ends_with("summer2024 is over"), "{again}");
+    assert!(scrub("password: hunter2, the hunter2 of the shop").ends_with("the hunter2 of the shop"));
+    // Other texts are redacted as if they were alone.
+    let texts = ["The password: Summer2024!", "Summer2024! it is"].map(str::to_owned);
+    assert_eq!(redact(&texts, &TeamRules::empty())[1].text, None);
 }
 
 #[test]
@@ -794,12 +791,10 @@ fn attack_a_known_password_in_parts_and_between_signs() {
             "{\"it\":\"Summer2024!\"}",
             "Summer2024!で",
         ] {
-            let texts = [placed.clone(), format!("typed {typed} into the till")];
-            let told = redact(&texts, &TeamRules::empty());
-            assert_eq!(told[0].text, None, "a placeholder stays");
-            let text = told[1].text.as_deref().unwrap_or(&texts[1]);
+            let text = scrub(&format!("{placed}\ntyped {typed} into the till")).into_owned();
+            assert!(text.starts_with(&placed), "a placeholder stays");
             assert!(!text.contains("Summer") && !text.contains("2024!"), "{typed:?} → {text:?}");
-            assert!(redact(&[placed.clone(), text.to_owned()], &TeamRules::empty())[1].text.is_none(), "{text}");
+            assert_eq!(scrub(&text), text);
         }
     });
 }
