@@ -14,9 +14,9 @@ use crate::text;
 /// The maximum length of what is added of an answer in the first round, in which each answer has its turn, in characters.
 const MAX_BRIEF_CHARS: usize = 500;
 /// The maximum length of what is told of an answer, in characters.
-const MAX_ANSWER_CHARS: usize = 2_000;
+const MAX_ANSWER_CHARS: usize = 3_000;
 /// The maximum length of what is told of the answer with which the work ended, in characters.
-const MAX_END_CHARS: usize = 3_000;
+const MAX_END_CHARS: usize = 4_500;
 /// The length of what is told of the other answers up to which they are completed, in characters. Longer pages have no room.
 const MAX_SESSION_CHARS: usize = 4_000;
 /// The minimum score of the best statement of a block, in log odds as the model gives them.
