@@ -111,6 +111,19 @@ impl Store {
         })())
     }
 
+    /// Returns the memories of a project of one kind that a session brought, oldest first.
+    pub fn of_session(&self, project: &str, session: &str, kind: &str) -> Result<Vec<Memory>> {
+        self.explain((|| {
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM memories m WHERE m.session_id = ?1 AND m.project_id = ?2 AND m.type = ?3
+                     ORDER BY m.created_at, m.rowid"
+                ))?
+                .query_map([session, project, kind], from_row)?
+                .collect()
+        })())
+    }
+
     /// Returns whether memories of a project were stored since the last comparison. Cheap.
     pub fn has_uncompared(&self, project: &str) -> Result<bool> {
         Ok(self.explain(uncompared(&self.conn, project))?.is_some())

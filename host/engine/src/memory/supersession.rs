@@ -10,11 +10,11 @@ use anyhow::Result;
 
 use throughline_embedding::local;
 use throughline_model::contract::Memory;
-use throughline_search::supersession::{Meaning, Statement, Subject, compare};
+use throughline_search::supersession::{Change, Meaning, Relation, Statement, Subject, compare};
 use throughline_store::{Comparison, EXTERNAL_ID, SAVED, Store, Supersession};
 
 /// Kinds that are not compared: a commit is history, and the others repeat what other memories say.
-const NOT_COMPARED: &[&str] = &["commit", "plan", "failure", "compact_summary"];
+const NOT_COMPARED: &[&str] = &[COMMIT, "plan", "failure", "compact_summary"];
 
 /// Kinds that state nothing by themselves, but repeat what statements of their session say.
 const REPEATING: &[&str] = &["turn", "session_summary"];
@@ -37,6 +37,9 @@ const DECISION: &str = "decision";
 
 /// What came of a request.
 const RESULT: &str = "result";
+
+/// What was committed.
+const COMMIT: &str = "commit";
 
 /// How many memories of each kind are compared, the newest ones. The work grows with their number: 3,000 memories of
 /// usual length take about 50 ms.
@@ -84,7 +87,7 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
         comparison.memories.iter().map(|it| statement(&it.memory, &turns, it.is_new)).collect();
     let id = |at: usize| comparison.memories[at].memory.id.clone();
     let embed = |text: &str| local::embed(text).map(|it| Meaning { vector: it.vector, known: it.known });
-    let links: Vec<Supersession> = compare(&statements, &embed)
+    let mut links: Vec<Supersession> = compare(&statements, &embed)
         .into_iter()
         .map(|link| Supersession {
             older: id(link.older),
@@ -96,7 +99,38 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
             undone_at: None,
         })
         .collect();
+    links.extend(of_commits(store, project, comparison, &links)?);
     Ok(store.put_comparison(project, comparison, &links)?)
+}
+
+/// Returns the links of the commits that an older memory names by their subjects. They are no statements, but say the same: what
+/// changed it, or may have, may also have changed them.
+fn of_commits(store: &Store, project: &str, comparison: &Comparison, links: &[Supersession]) -> Result<Vec<Supersession>> {
+    let memories: HashMap<&str, &Memory> =
+        comparison.memories.iter().map(|it| (it.memory.id.as_str(), &it.memory)).collect();
+    let mut commits: HashMap<&str, Vec<Memory>> = HashMap::new();
+    let mut found = Vec::new();
+    for link in links.iter().filter(|link| link.relation.supersedes() || link.change == Change::Likely) {
+        let (Some(older), Some(newer)) = (memories.get(link.older.as_str()), memories.get(link.newer.as_str())) else {
+            continue;
+        };
+        // The summary of a session names all its commits.
+        if older.session_id.is_empty() || older.kind != RESULT {
+            continue;
+        }
+        if !commits.contains_key(older.session_id.as_str()) {
+            commits.insert(&older.session_id, store.of_session(project, &older.session_id, COMMIT)?);
+        }
+        let own = commits[older.session_id.as_str()].iter();
+        let named = own.filter(|commit| commit.created < newer.created && older.content.contains(&commit.title));
+        found.extend(named.map(|commit| Supersession {
+            older: commit.id.clone(),
+            relation: Relation::Follows,
+            change: Change::Likely,
+            ..link.clone()
+        }));
+    }
+    Ok(found)
 }
 
 /// Returns whether a line of an archived turn is a command that was run.

@@ -190,7 +190,7 @@ pub(super) fn identifiers(text: &str) -> BTreeSet<String> {
 }
 
 /// Returns a number without separators and without zeros at the end of a fraction.
-fn number(digits: &str) -> String {
+pub(super) fn number(digits: &str) -> String {
     let digits = digits.replace([',', '_'], "");
     let digits = digits.trim_end_matches(['.', ':']);
     if digits.contains('.') && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
@@ -199,7 +199,8 @@ fn number(digits: &str) -> String {
     digits.to_owned()
 }
 
-fn unit(word: &str) -> &'static str {
+/// Returns the name that stands for all spellings of a unit; an empty text if the word is none.
+pub(super) fn unit(word: &str) -> &'static str {
     let word = word.to_lowercase();
     match word.as_str() {
         "s" => "s",

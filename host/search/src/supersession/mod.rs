@@ -21,6 +21,7 @@ mod facts;
 mod meaning;
 mod nearness;
 mod relation;
+mod replaced;
 mod similarity;
 mod weights;
 
@@ -34,6 +35,7 @@ use self::meaning::Meanings;
 pub use self::meaning::{Embed, Meaning};
 use self::nearness::{MAX_LIKENED, MIN_NEAREST, Nearness, Rivals};
 pub use self::relation::{Change, Relation, Statement, Subject};
+use self::replaced::Replaced;
 use self::similarity::Space;
 
 /// That a statement relates to an earlier one.
@@ -96,6 +98,7 @@ pub fn compare(statements: &[Statement<'_>], embed: &Embed<'_>) -> Vec<Link> {
         };
         links.push(Link { older, newer, relation, change, similarity });
     }
+    links.extend(replacing(statements));
     let mut of_session: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, statement) in statements.iter().enumerate().filter(|(_, it)| !it.session.is_empty()) {
         of_session.entry(statement.session).or_default().push(at);
@@ -107,6 +110,34 @@ pub fn compare(statements: &[Statement<'_>], embed: &Embed<'_>) -> Vec<Link> {
         links.extend(also);
     }
     strongest(links)
+}
+
+/// Returns the links of statements that say in so many words which value took the place of one that an earlier one has. They may share
+/// few words beside that, and the earlier one may say more, so that it is only put in doubt.
+fn replacing(statements: &[Statement<'_>]) -> Vec<Link> {
+    let mut links = Vec::new();
+    for (newer, after) in statements.iter().enumerate().filter(|(_, it)| it.is_statement && it.subject != Subject::Task) {
+        let replaced = Replaced::all_in(after.content);
+        if replaced.is_empty() {
+            continue;
+        }
+        for (older, before) in statements.iter().enumerate().filter(|(_, it)| it.is_statement) {
+            let is_pair = before.created < after.created
+                && (before.is_new || after.is_new)
+                && before.subject != Subject::Task
+                && after.is_of_another_session(before);
+            if is_pair && replaced.iter().any(|it| it.is_said_in(before.content)) {
+                links.push(Link {
+                    older,
+                    newer,
+                    relation: Relation::Follows,
+                    change: Change::Likely,
+                    similarity: MIN_DOUBT,
+                });
+            }
+        }
+    }
+    links
 }
 
 /// What speaks for and against a change of a statement by a later one.
@@ -422,6 +453,20 @@ mod tests {
         let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
         assert_eq!(link.relation, Relation::Follows);
         assert!(link.change > Change::Unlikely, "{link:?}");
+    }
+
+    #[test]
+    fn a_replaced_value_puts_what_had_it_in_doubt() {
+        let rules = "The rules of the shop: slips are kept for a year; a return window of 7 days; no smoking at the till.";
+        let amended = "The provider wants two changes: the name of the shop, and the return window, 7 → 14 days.";
+        let mut all = others();
+        all.push(Statement { is_whole: false, ..statement("a", 10, "write the rules", rules) });
+        all.push(Statement { is_whole: false, ..statement("b", 20, "yes", amended) });
+        let links = compare(&all, &|_| None);
+        let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
+        assert_eq!((link.relation, link.change), (Relation::Follows, Change::Likely));
+        all[4].created = 5;
+        assert!(compare(&all, &|_| None).iter().all(|link| link.change == Change::Unlikely), "it came before");
     }
 
     #[test]
