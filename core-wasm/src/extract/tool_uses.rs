@@ -99,8 +99,8 @@ pub(super) struct ToolUse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked: Option<Box<Tracked>>,
     /// Whether a server's tool was told to change nothing and only to say what it would change.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_trial: bool,
+    #[serde(default, alias = "is_trial", skip_serializing_if = "std::ops::Not::not")]
+    pub is_dry_run: bool,
     /// The transcript line of the call.
     pub source: LineRef,
     /// The number of the turn in which it was made.
@@ -185,7 +185,7 @@ impl ToolUse {
                 self.detail = line(MAX_TITLE_CHARS);
             }
             (Tool::Other, b"dry_run" | b"dryRun" | b"validate_only" | b"validateOnly") if self.is_of_server() => {
-                self.is_trial = value.json() != "false";
+                self.is_dry_run = value.json() != "false";
             }
             (Tool::TaskUpdate, b"taskId") | (Tool::Agent, b"subagent_type") => self.what = line(64),
             (Tool::TaskUpdate, b"status") => self.detail = line(64),
@@ -333,10 +333,10 @@ mod tests {
 
     #[test]
     fn a_call_that_only_tries_is_known() {
-        let is_trial = |input: &str| {
-            ToolUse::read("1", "mcp__shop__set_price", Raw::parse(input).unwrap(), ("", ""), LineRef::default()).is_trial
+        let is_dry_run = |input: &str| {
+            ToolUse::read("1", "mcp__shop__set_price", Raw::parse(input).unwrap(), ("", ""), LineRef::default()).is_dry_run
         };
-        assert!(is_trial(r#"{"name":"night","dry_run":true}"#) && is_trial(r#"{"dryRun":"server"}"#));
-        assert!(!is_trial(r#"{"name":"night","dry_run":false}"#) && !is_trial(r#"{"dry":true}"#));
+        assert!(is_dry_run(r#"{"name":"night","dry_run":true}"#) && is_dry_run(r#"{"dryRun":"server"}"#));
+        assert!(!is_dry_run(r#"{"name":"night","dry_run":false}"#) && !is_dry_run(r#"{"dry":true}"#));
     }
 }

@@ -118,7 +118,7 @@ impl Ran {
 
     /// Records a call of a server's tool and what it answered.
     pub(super) fn server_called(&mut self, tool_use: &ToolUse, output: &str, is_error: bool) {
-        self.servers.called(&tool_use.name, &tool_use.detail, output, is_error || tool_use.is_trial);
+        self.servers.called(&tool_use.name, &tool_use.detail, output, is_error || tool_use.is_dry_run);
     }
 
     fn add(&mut self, call: &str, kind: Kind, mut said: Said, is_again: bool) {
