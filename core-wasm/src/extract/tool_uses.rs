@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clean;
 use super::memories::LineRef;
 use super::questions::{self, Question};
+use super::server_tools;
 use crate::text;
 use crate::transcript::json::Raw;
 
@@ -111,13 +112,13 @@ pub(super) struct ToolUse {
 impl ToolUse {
     /// Returns whether a server ran the tool: what it returns is its word, whatever it says of the user.
     pub(super) fn is_of_server(&self) -> bool {
-        self.name.starts_with("mcp__")
+        server_tools::is_of_server(&self.name)
     }
 
     /// Returns whether the tool works on what was asked for. A list of tasks only keeps account of it.
     pub(super) fn is_work(&self) -> bool {
         matches!(self.tool, Tool::Shell | Tool::Edit | Tool::Read | Tool::Search | Tool::Agent | Tool::Web)
-            || self.name.starts_with("mcp__")
+            || self.is_of_server()
     }
 
     /// Returns whether it runs an agent of the client's that is given no tool to edit and is told to change nothing.
@@ -147,7 +148,7 @@ impl ToolUse {
     }
 
     fn take(&mut self, key: &[u8], value: Raw<'_>, root: &str) {
-        if self.tool == Tool::Other && self.is_of_server() && is_of_tracker(&self.name) {
+        if self.tool == Tool::Other && self.is_of_server() && server_tools::is_of_tracker(&self.name) {
             self.tracked.get_or_insert_default().take(key, value);
         }
         let line = |max| value.text().map(|text| clean::line(&text, max)).unwrap_or_default();
@@ -244,11 +245,6 @@ fn manifest_name(manifest: &str) -> String {
     let head = text::head(manifest, MAX_PLAN_BYTES);
     let value = |key: &str| head.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap_or_default().trim();
     clean::line(format!("{} {}", value("kind:"), value("name:")).trim(), MAX_TITLE_CHARS)
-}
-
-/// Returns whether a tool of a server handles pull requests or issues, by its name.
-fn is_of_tracker(tool: &str) -> bool {
-    text::contains_any(&tool.to_lowercase(), &["pull_request", "pullrequest", "merge_request", "issue"])
 }
 
 /// The pending calls of the agent, or those of its sub-agents.
