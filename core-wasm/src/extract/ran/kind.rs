@@ -1,7 +1,5 @@
 //! What sort of run a command is.
 
-use std::borrow::Cow;
-
 use crate::extract::commands::{self, Class};
 use crate::extract::files::is_test;
 use crate::text;
@@ -106,35 +104,32 @@ const SCRIPT_ENDS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".r
 const DATABASES: [&str; 7] = ["psql", "mysql", "mariadb", "sqlite", "mongosh", "mongo", "redis-cli"];
 
 /// Returns a call without the words that start a shell or another user's session before it.
-pub(super) fn without_shell(segment: &str) -> Cow<'_, str> {
+pub(super) fn without_shell(segment: &str) -> &str {
     let words = commands::own_words(segment);
     let own = words.first().copied().unwrap_or_default();
     // The lines of a here-document belong to it.
     let at = segment.find(own).filter(|_| !own.is_empty()).unwrap_or_default();
-    if segment.trim_start().starts_with("sudo ") { segment[at..].into() } else { segment.into() }
+    if segment.trim_start().starts_with("sudo ") { &segment[at..] } else { segment }
 }
 
-/// Returns the command lines that a command line runs: itself, or those in quotes that it gives to a shell.
-pub(super) fn scripts(command: &str) -> Vec<Cow<'_, str>> {
-    let inner = |segment: &str| {
-        let words = commands::own_words(segment);
-        let takes_script =
-            || words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
-        let is_shell = matches!(words.first(), Some(&("bash" | "sh" | "zsh"))) && takes_script();
-        (is_shell || words.first() == Some(&"ssh")) && segment.contains(['\'', '"'])
-    };
-    let all = commands::segments(command);
-    if !all.iter().any(|segment| inner(segment)) {
-        return vec![command.into()];
-    }
-    let quoted = |segment: &str| {
-        let at = segment.find(['\'', '"'])?;
-        let quote = segment[at..].chars().next()?;
-        let rest = &segment[at + 1..];
-        rest.rfind(quote).map(|end| Cow::Owned(rest[..end].to_owned()))
-    };
-    let script = |segment: &&str| if inner(segment) { quoted(segment) } else { Some(Cow::Owned((*segment).to_owned())) };
-    all.iter().filter_map(script).collect()
+/// Returns the commands that a command line runs. Those in quotes that it gives to a shell stand in the place of the call of the shell.
+pub(super) fn steps(command: &str) -> Vec<&str> {
+    let steps_of = |segment| if takes_script(segment) { commands::segments(quoted(segment)) } else { vec![segment] };
+    commands::segments(command).into_iter().flat_map(steps_of).collect()
+}
+
+/// Returns whether a command gives a script in quotes to a shell, on this machine or on another one.
+fn takes_script(segment: &str) -> bool {
+    let words = commands::own_words(segment);
+    let has_script = || words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
+    let is_shell = matches!(words.first(), Some(&("bash" | "sh" | "zsh"))) && has_script();
+    (is_shell || words.first() == Some(&"ssh")) && segment.contains(['\'', '"'])
+}
+
+/// Returns what stands between the first quote of a command and the last one of its kind. Empty if there is only one.
+fn quoted(segment: &str) -> &str {
+    let quote = segment.find(['\'', '"']).map(|at| segment.split_at(at + 1));
+    quote.and_then(|(before, rest)| rest.rfind(before.chars().next_back()?).map(|end| &rest[..end])).unwrap_or_default()
 }
 
 /// Returns what a call changes, if it may change anything outside of the repository's files.
