@@ -12,7 +12,7 @@ pub(super) enum Kind {
     /// A client of a database. The same is true of it.
     Database,
     /// A program that migrates or fills a database, or a script of the project's that does so, or deploys, by its name.
-    Named,
+    ScriptByName,
     /// Infrastructure, a deployment, or a published package.
     Published,
     /// A service that was started, stopped or restarted.
@@ -26,11 +26,11 @@ impl Kind {
     }
 
     pub(super) fn is_script(self) -> bool {
-        matches!(self, Self::Script | Self::Named)
+        matches!(self, Self::Script | Self::ScriptByName)
     }
 
     pub(super) fn is_data(self) -> bool {
-        matches!(self, Self::Script | Self::Database | Self::Named)
+        matches!(self, Self::Script | Self::Database | Self::ScriptByName)
     }
 }
 
@@ -49,21 +49,21 @@ const fn changer(program: &'static str, kind: Kind, verbs: &'static [&'static st
 const MOVES: &[&str] = &["start", "stop", "restart", "reload", "enable", "disable", "delete"];
 
 const PROGRAMS: &[Changer] = &[
-    changer("prisma", Kind::Named, &["deploy", "reset", "push", "seed", "dev", "execute"]),
-    changer("alembic", Kind::Named, &["upgrade", "downgrade", "stamp"]),
-    changer("manage.py", Kind::Named, &["migrate", "loaddata", "flush"]),
-    changer("artisan", Kind::Named, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
-    changer("knex", Kind::Named, &["migrate:latest", "migrate:rollback", "seed:run"]),
-    changer("sequelize", Kind::Named, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
-    changer("drizzle-kit", Kind::Named, &["push", "migrate"]),
-    changer("supabase", Kind::Named, &["push", "reset", "up", "deploy"]),
-    changer("flyway", Kind::Named, &["migrate", "clean", "repair"]),
-    changer("dbmate", Kind::Named, &["up", "down", "drop", "rollback"]),
-    changer("goose", Kind::Named, &["up", "down", "reset"]),
-    changer("diesel", Kind::Named, &["run", "redo", "revert", "reset"]),
-    changer("sqlx", Kind::Named, &["run", "revert", "reset", "drop"]),
-    changer("rails", Kind::Named, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
-    changer("rake", Kind::Named, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("prisma", Kind::ScriptByName, &["deploy", "reset", "push", "seed", "dev", "execute"]),
+    changer("alembic", Kind::ScriptByName, &["upgrade", "downgrade", "stamp"]),
+    changer("manage.py", Kind::ScriptByName, &["migrate", "loaddata", "flush"]),
+    changer("artisan", Kind::ScriptByName, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
+    changer("knex", Kind::ScriptByName, &["migrate:latest", "migrate:rollback", "seed:run"]),
+    changer("sequelize", Kind::ScriptByName, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
+    changer("drizzle-kit", Kind::ScriptByName, &["push", "migrate"]),
+    changer("supabase", Kind::ScriptByName, &["push", "reset", "up", "deploy"]),
+    changer("flyway", Kind::ScriptByName, &["migrate", "clean", "repair"]),
+    changer("dbmate", Kind::ScriptByName, &["up", "down", "drop", "rollback"]),
+    changer("goose", Kind::ScriptByName, &["up", "down", "reset"]),
+    changer("diesel", Kind::ScriptByName, &["run", "redo", "revert", "reset"]),
+    changer("sqlx", Kind::ScriptByName, &["run", "revert", "reset", "drop"]),
+    changer("rails", Kind::ScriptByName, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("rake", Kind::ScriptByName, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
     changer("kubectl", Kind::Published, &["apply", "delete", "create", "patch", "scale", "replace", "drain"]),
     changer("terraform", Kind::Published, &["apply", "destroy", "import"]),
     changer("tofu", Kind::Published, &["apply", "destroy", "import"]),
@@ -235,7 +235,7 @@ fn script(line: &str, program: &str, words: &[&str]) -> Option<Kind> {
         let raw: Vec<&str> = line.split_whitespace().collect();
         let is_name = |pair: &&[&str]| pair[1] != "run" && !pair[1].starts_with('-') && !VALUE_OPTIONS.contains(&pair[0]);
         if raw.windows(2).find(is_name).is_some_and(|pair| changes_data(pair[1])) {
-            return Some(Kind::Named);
+            return Some(Kind::ScriptByName);
         }
     }
     if !INTERPRETERS.contains(&program) {
