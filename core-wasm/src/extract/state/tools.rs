@@ -77,18 +77,7 @@ impl State {
             Tool::Read if !tool_use.what.is_empty() => {
                 self.turn.add_file(&tool_use.what);
                 if !is_error {
-                    self.plan_read(&tool_use.what, content);
-                    let path = tool_use.what.as_str();
-                    if self.lost.wants_look(path, self.turns)
-                        && let Some(whole) = line.result.and_then(whole_file)
-                    {
-                        self.file_looked_at(path, &whole);
-                    }
-                    if self.is_background_output(path) {
-                        let shown = clean::clean(&transcript::result_text(content));
-                        let output: Vec<&str> = shown.lines().map(without_line_number).collect();
-                        self.background_read(path, &output.join("\n"));
-                    }
+                    self.file_read(&tool_use.what, content, line);
                 }
             }
             // The client may lose a list. What the agent then ticks off is done.
@@ -100,6 +89,21 @@ impl State {
             _ if is_error => {}
             Tool::Other => self.other_tool_answered(tool_use, content, settled),
             _ => self.tool_answered(tool_use, content, line, settled),
+        }
+    }
+
+    /// Takes a file that the agent read: a plan, what it wrote before, or what a command prints that runs beside it.
+    fn file_read(&mut self, path: &str, content: Option<Raw<'_>>, line: &Line<'_>) {
+        self.plan_read(path, content);
+        if self.lost.wants_look(path, self.turns)
+            && let Some(whole) = line.result.and_then(whole_file)
+        {
+            self.file_looked_at(path, &whole);
+        }
+        if self.is_background_output(path) {
+            let shown = clean::clean(&transcript::result_text(content));
+            let output: Vec<&str> = shown.lines().map(without_line_number).collect();
+            self.background_read(path, &output.join("\n"));
         }
     }
 
