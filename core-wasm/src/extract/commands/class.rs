@@ -36,6 +36,9 @@ pub(super) const INSPECTION_PROGRAMS: &[&str] = &[
     "do", "done", "then", "fi",
 ];
 
+/// Those of them that change the files, folders or processes that they are given.
+const CHANGERS: [&str; 8] = ["rm", "mv", "cp", "mkdir", "chmod", "kill", "pkill", "touch"];
+
 /// Programs that run tests.
 const TESTERS: &[&str] =
     &["pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "pest", "playwright", "nextest", "ctest", "tox"];
@@ -380,11 +383,21 @@ pub(crate) fn may_write_files(command: &str) -> bool {
             Class::Install | Class::Build => true,
             Class::Test | Class::Commit | Class::Publish => false,
             Class::Check => may_format(segment),
-            Class::Inspect => MOVERS.contains(&program) || (program == "sed" && segment.contains(" -i")),
+            Class::Inspect => MOVERS.contains(&program) || edits_in_place(program, segment),
             Class::Other => may_change_in(segment),
         }
     };
     segments(command).into_iter().filter_map(without_keywords).any(writes)
+}
+
+/// Returns whether a call tells the program to change the files themselves that it is given.
+fn edits_in_place(program: &str, segment: &str) -> bool {
+    program == "sed" && segment.contains(" -i")
+}
+
+/// Returns whether a call changes the files, folders or processes that it is given, whatever runs the program: `xargs rm`.
+pub(crate) fn changes_given(call: &str) -> bool {
+    call.contains("sed -i") || call.split_whitespace().any(|word| CHANGERS.contains(&word) || word == "tee")
 }
 
 /// Returns whether a command line may change something beside the files that the agent edits: a branch, an issue, a service. What it does
@@ -444,10 +457,7 @@ fn may_change_in(segment: &str) -> bool {
         }
         Class::Inspect | Class::Other if program == "git" && text::contains_any(segment, BRANCH_CHANGES) => true,
         Class::Inspect if program == "gh" => rest.get(1).is_some_and(|verb| GH_CHANGES.contains(verb)),
-        Class::Inspect => {
-            matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch")
-                || (program == "sed" && segment.contains(" -i"))
-        }
+        Class::Inspect => CHANGERS.contains(&program) || edits_in_place(program, segment),
         Class::Other if program == "git" => !GIT_LOOKS.contains(&subcommand),
         Class::Other => !LOOKS.contains(&subcommand) && !text::contains_any(segment, &["--help", "--version"]),
     }
@@ -467,6 +477,5 @@ pub(crate) fn may_fix(command: &str) -> bool {
     }
     let main = main_segment(command);
     let program = words(main).next().unwrap_or("");
-    matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export")
-        || (program == "sed" && main.contains(" -i"))
+    CHANGERS.contains(&program) || program == "export" || edits_in_place(program, main)
 }

@@ -1,7 +1,7 @@
 //! What sort of run a command is.
 
 use crate::extract::commands::{self, Class};
-use crate::extract::files::is_test;
+use crate::extract::files::{is_script, is_test};
 use crate::text;
 
 /// What a run changes.
@@ -97,9 +97,6 @@ const LOOKS: [&str; 12] =
 const VALUE_OPTIONS: [&str; 8] = ["--filter", "-F", "--prefix", "--workspace", "-w", "-C", "--dir", "--cwd"];
 /// What only begins a command line, prepares it or looks.
 const PREPARATIONS: [&str; 6] = ["cd", "export", "source", ".", "set", "echo"];
-/// Programs that run a script that is named behind them.
-const INTERPRETERS: [&str; 9] = ["node", "tsx", "ts-node", "python", "bun", "deno", "ruby", "php", "bash"];
-const SCRIPT_ENDS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".php", ".sh"];
 /// Clients of databases.
 const DATABASES: [&str; 7] = ["psql", "mysql", "mariadb", "sqlite", "mongosh", "mongo", "redis-cli"];
 
@@ -122,7 +119,7 @@ pub(super) fn steps(command: &str) -> Vec<&str> {
 fn takes_script(segment: &str) -> bool {
     let words = commands::own_words(segment);
     let has_script = || words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
-    let is_shell = matches!(words.first(), Some(&("bash" | "sh" | "zsh"))) && has_script();
+    let is_shell = words.first().is_some_and(|program| commands::is_shell(program)) && has_script();
     (is_shell || words.first() == Some(&"ssh")) && segment.contains(['\'', '"'])
 }
 
@@ -238,13 +235,13 @@ fn script(line: &str, program: &str, words: &[&str]) -> Option<Kind> {
             return Some(Kind::ScriptByName);
         }
     }
-    if !INTERPRETERS.contains(&program) {
+    if !(commands::is_interpreter(program) || matches!(program, "bash" | "bun" | "deno")) {
         return None;
     }
     let file = words.iter().skip(1).find(|word| !word.starts_with('-') && **word != "run")?.trim_matches(['"', '\'']);
     let lower = file.to_lowercase();
     let is_passing = lower.contains("/tmp/") || lower.contains("/temp/");
-    let is_script = SCRIPT_ENDS.iter().any(|end| lower.ends_with(end)) && !text::contains_any(line, &[" -e ", " -c "]);
+    let is_script = is_script(&lower) && !text::contains_any(line, &[" -e ", " -c "]);
     (is_script && !is_passing && !tests_something(&lower)).then_some(Kind::Script)
 }
 
