@@ -1,13 +1,15 @@
 //! What a command is for: its class, its purpose, what it checks, and whether two commands have the same purpose.
 
+use std::cell::RefCell;
+
 use super::program::own_words;
 use super::scope::{parts, picks_names};
 use super::shell::{folder_outside, segments, without_keywords, words};
 use crate::scrubbed::Scrubbed;
-use crate::text;
+use crate::text::{self, Known};
 
 /// The purpose of a command, used to compare it with later commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Runs tests.
     Test,
@@ -21,7 +23,8 @@ pub(crate) enum Class {
     Publish,
     /// Installs dependencies.
     Install,
-    /// Only inspects. Its failure means nothing.
+    /// Only inspects. Its failure means nothing. An empty command does so, too.
+    #[default]
     Inspect,
     /// Anything else.
     Other,
@@ -117,7 +120,16 @@ pub(super) fn piped(command: &str) -> Vec<&str> {
     pipes.filter_map(|(at, pipe)| segments(&command[at + pipe.len()..]).first().copied()).collect()
 }
 
+thread_local! {
+    static CLASSES: RefCell<Known<Class, 256, 1024>> = const { RefCell::new(Known::new()) };
+}
+
+/// Returns the class of one command. Each is asked for a dozen times when it ran, and again for each failure that it may cure.
 pub(super) fn class_of(segment: &str) -> Class {
+    CLASSES.with_borrow_mut(|classes| classes.get(segment, find_class))
+}
+
+fn find_class(segment: &str) -> Class {
     let mut words = words(segment);
     let Some(first) = words.next() else { return Class::Inspect };
     let program = first.rsplit('/').next().unwrap_or(first);
@@ -125,7 +137,7 @@ pub(super) fn class_of(segment: &str) -> Class {
     if program == "test"
         && let Some((_, wrapped)) = segment.split_once("rtk test ")
     {
-        return class_of(wrapped);
+        return find_class(wrapped);
     }
     if INSPECTION_PROGRAMS.contains(&program) {
         return Class::Inspect;
@@ -468,14 +480,16 @@ pub(crate) fn may_fix(command: &str) -> bool {
     // Looking at a repository, or putting work aside, mends nothing.
     const LOOKS: &[&str] =
         &["stash", "status", "checkout", "diff", "log", "show", "add", "commit", "push", "fetch", "switch", "branch"];
-    let mut main = words(main_segment(command));
-    if main.any(|word| word == "git") && main.next().is_some_and(|word| LOOKS.contains(&word)) {
+    let main = main_segment(command);
+    let mut own = words(main);
+    if own.any(|word| word == "git") && own.next().is_some_and(|word| LOOKS.contains(&word)) {
         return false;
     }
-    if class(command) != Class::Inspect {
-        return !matches!(class(command), Class::Test | Class::Check | Class::Build);
+    match class_of(main) {
+        Class::Test | Class::Check | Class::Build => return false,
+        Class::Inspect => {}
+        _ => return true,
     }
-    let main = main_segment(command);
-    let program = words(main).next().unwrap_or("");
+    let program = words(main).next().unwrap_or_default();
     CHANGERS.contains(&program) || program == "export" || edits_in_place(program, main)
 }
