@@ -7,8 +7,8 @@
 
 mod compress;
 mod failure;
-
-use std::borrow::Cow;
+mod patch;
+mod secrets;
 
 use serde_json::Value;
 
@@ -22,6 +22,8 @@ use crate::{
     text,
 };
 use compress::{head, head_and_tail, plain};
+use patch::{Patch, changed};
+use secrets::{scrub_named, scrub_texts};
 
 /// The maximum length of a summary, in characters.
 const MAX_SUMMARY_CHARS: usize = 240;
@@ -464,53 +466,6 @@ impl<'a> ToolUse<'a> {
     }
 }
 
-/// Scrubs each text of a value. The whole contents of files before and after a change are dropped: nothing is derived from
-/// them.
-fn scrub_texts(value: &mut Value) {
-    const UNUSED: [&str; 4] = ["originalFile", "original_file", "updated_file", "base64"];
-    match value {
-        Value::String(text) => *text = Scrubbed::of_output(text).into_string(),
-        Value::Array(items) => items.iter_mut().for_each(scrub_texts),
-        Value::Object(fields) => {
-            scrub_names(fields);
-            for (name, value) in fields {
-                if UNUSED.contains(&name.as_str()) {
-                    *value = Value::Null;
-                } else {
-                    scrub_texts(value);
-                }
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// Scrubs the names of fields that are texts and not identifiers: the answers to questions have the questions as names.
-fn scrub_names(fields: &mut serde_json::Map<String, Value>) {
-    let is_identifier =
-        |name: &str| name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if fields.keys().all(|name| is_identifier(name)) {
-        return;
-    }
-    *fields = std::mem::take(fields)
-        .into_iter()
-        .map(|(name, value)| (if is_identifier(&name) { name } else { Scrubbed::of_output(&name).into_string() }, value))
-        .collect();
-}
-
-/// Scrubs the value of a field whose name may be what gives it away: `"password": "…"`.
-fn scrub_named(name: &str, value: &str) -> String {
-    let name = format!("{}: ", Value::from(name));
-    let field = format!("{name}{}", Value::from(value));
-    match scrub(&field) {
-        Cow::Borrowed(_) => value.to_owned(),
-        Cow::Owned(scrubbed) => scrubbed
-            .strip_prefix(&name)
-            .and_then(|value| serde_json::from_str(value).ok())
-            .unwrap_or_else(|| "[redacted]".to_owned()),
-    }
-}
-
 /// Joins text blocks. Images appear by name only, and everything else as JSON.
 fn blocks(value: &Value) -> String {
     match value {
@@ -538,45 +493,6 @@ fn sample(files: &[String]) -> Vec<String> {
     let mut some: Vec<String> = (0..MAX_SAMPLE).map(|at| files[at * files.len() / MAX_SAMPLE].clone()).collect();
     some.push(format!("… {} more", files.len() - MAX_SAMPLE));
     some
-}
-
-/// A patch as text, with its size.
-#[derive(Default)]
-struct Patch {
-    text: String,
-    added: usize,
-    removed: usize,
-}
-
-impl Patch {
-    fn of(hunks: &Value) -> Self {
-        let mut patch = Self::default();
-        for hunk in hunks.as_array().into_iter().flatten() {
-            let lines = hunk["lines"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            patch.push(&format!("@@ -{} +{} @@", number(&hunk["oldStart"]), number(&hunk["newStart"])));
-            lines.for_each(|line| patch.push(line));
-        }
-        patch
-    }
-
-    fn replace(&mut self, edit: &Value) {
-        for (sign, name) in [('-', "old_string"), ('+', "new_string")] {
-            for line in edit[name].as_str().unwrap_or_default().lines() {
-                self.push(&format!("{sign}{line}"));
-            }
-        }
-    }
-
-    fn push(&mut self, line: &str) {
-        self.added += usize::from(line.starts_with('+'));
-        self.removed += usize::from(line.starts_with('-'));
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-}
-
-fn changed(added: usize, removed: usize) -> Vec<(String, String)> {
-    vec![("lines_added".to_owned(), added.to_string()), ("lines_removed".to_owned(), removed.to_string())]
 }
 
 /// Returns the files named in lines such as `path:line:text`, each once.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::attributes::{attribute, is_draft, places, saw_merged, was_closed};
 use super::line;
-use super::page::{Entry, Page, SectionKind};
+use super::page::{Entry, Label, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
 use crate::extract::clean;
 use crate::extract::commits::is_pull_request;
@@ -22,9 +22,9 @@ const MAX_FILES_CHARS: usize = 480;
 
 /// The files that a commit holds without an edit of the agent, those first that a command may have written: the name of the attribute, what
 /// stands before them behind other files, and what does alone.
-const COMMITTED_TOO: [(&str, &str, &str); 2] = [
-    ("also-committed", "also committed", "Committed, by no edit of the agent"),
-    ("committed-too", "committed, not edited by the agent", "Committed, not edited by the agent"),
+const COMMITTED_TOO: [(&str, &str, Label); 2] = [
+    ("also-committed", "also committed", Label::CommittedByCommand),
+    ("committed-too", "committed, not edited by the agent", Label::CommittedToo),
 ];
 
 /// Before the files that the session changed and that its commits do not hold.
@@ -34,7 +34,7 @@ const NOT_IN_COMMIT: &str = "changed, but in no commit of the session";
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let state_alone = state(notes);
-    let label = if state_alone.is_empty() { "Files".to_owned() } else { format!("Files ({state_alone})") };
+    let label = if state_alone.is_empty() { Label::Files.into() } else { Label::Files.with(&format!(" ({state_alone})")) };
     let removed: Vec<usize> = places(notes, "removed-files").collect();
     let absent: Vec<usize> =
         ["lost-files", "unseen-files", "local-files"].into_iter().flat_map(|name| places(notes, name)).collect();
@@ -62,7 +62,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     }
     changes.sort_by_key(FileChange::rank);
     let mut items: Vec<String> = changes.iter().map(|file| file.text(page)).collect();
-    let max_chars = MAX_FILES_CHARS - label.chars().count().min(MAX_FILES_CHARS / 2) - ", +999".len() - 2;
+    let max_chars = MAX_FILES_CHARS - label.text().chars().count().min(MAX_FILES_CHARS / 2) - ", +999".len() - 2;
     let mut chars = 0;
     let fits = |(number, item): (usize, &String)| {
         chars += item.chars().count() + 2;
@@ -73,14 +73,14 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let more = (changes.len() > count).then(|| format!("+{}", changes.len() - count));
     let files = joined(&items, &changes, more);
     let (label, files) =
-        if items.is_empty() && !notes.changes.is_empty() { ("Files".to_owned(), state_alone) } else { (label, files) };
+        if items.is_empty() && !notes.changes.is_empty() { (Label::Files.into(), state_alone) } else { (label, files) };
     let mut files = with_committed_too(page, kind, notes, files);
     if !apart.is_empty() {
         let more = if apart.len() > MAX_FILES { format!(", +{}", apart.len() - MAX_FILES) } else { String::new() };
         apart.truncate(MAX_FILES);
         files = format!("{files}; {NOT_IN_COMMIT}: {}{more}", apart.join(", "));
     }
-    page.add(kind, Entry::result_line(&label, &files, 0.985));
+    page.add(kind, Entry::result_line(label, &files, 0.985));
     add_lost(page, kind, notes);
     add_others(page, kind, notes);
 }
@@ -139,13 +139,13 @@ fn add_lost(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     if !unseen.is_empty() {
         told = format!("{told}; changed before that, too, and not read again as a whole: {unseen}");
     }
-    page.add(kind, Entry::result_line("Not in the files any more at the end", &told, 0.99));
+    page.add(kind, Entry::result_line(Label::LostFiles, &told, 0.99));
 }
 
 /// Adds the changed files that are not the session's, and the branch that somebody else switched.
 fn add_others(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
-    page.add(kind, Entry::session_line("Uncommitted, not edited by the agent", &left_out, 0.88));
+    page.add(kind, Entry::session_line(Label::Uncommitted, &left_out, 0.88));
     if let Some(switched) = attribute(notes, "switched") {
         let end = attribute(notes, "switched-end").map(|branch| format!("; at the end it was `{}`", line::sanitize(branch)));
         let told = format!(
@@ -153,7 +153,7 @@ fn add_others(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
             line::sanitize(switched),
             end.unwrap_or_default()
         );
-        page.add(kind, Entry::session_line("Branch switched by somebody else", &told, 0.95));
+        page.add(kind, Entry::session_line(Label::BranchSwitched, &told, 0.95));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::changed_files::add_files;
 use super::later::LaterSessions;
 use super::new_session::{add_joined, add_learned, add_outcome, add_recap, add_saved, by_recency};
-use super::page::{Entry, Page, SectionKind, discovery, is_routine};
+use super::page::{Entry, Label, Page, SectionKind, discovery, is_routine};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::SessionNotes;
@@ -36,14 +36,15 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
 }
 
 fn session(page: &mut Page, notes: &SessionNotes) {
-    page.add(SectionKind::ThisSession, Entry::session_line("Goal", &notes.original_request, 1.0));
-    page.add(SectionKind::ThisSession, Entry::session_line("Now", &notes.current_objective, 1.0));
+    page.add(SectionKind::ThisSession, Entry::session_line(Label::Goal, &notes.original_request, 1.0));
+    page.add(SectionKind::ThisSession, Entry::session_line(Label::Now, &notes.current_objective, 1.0));
     add_recap(page, SectionKind::ThisSession, notes);
-    add_outcome(page, SectionKind::ThisSession, "So far", notes);
+    add_outcome(page, SectionKind::ThisSession, &Label::SoFar.into(), notes);
     add_files(page, SectionKind::ThisSession, notes);
-    add_joined(page, SectionKind::ThisSession, "Blockers", &notes.blockers);
-    add_joined(page, SectionKind::ThisSession, "Open errors", &notes.errors);
-    let lists = [("Done", &notes.done, 0.55), ("In progress", &notes.current, 0.9), ("Pending", &notes.pending, 0.9)];
+    add_joined(page, SectionKind::ThisSession, Label::Blockers, &notes.blockers);
+    add_joined(page, SectionKind::ThisSession, Label::OpenErrors, &notes.errors);
+    let lists =
+        [(Label::Done, &notes.done, 0.55), (Label::InProgress, &notes.current, 0.9), (Label::Pending, &notes.pending, 0.9)];
     for (label, items, importance) in lists {
         for (importance, item) in by_recency(importance, items) {
             page.add(SectionKind::Progress, Entry::result_line(label, item, importance));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::attributes::{MIN_RESULT_WIDTH, attribute, later_requests, places};
 use super::course_room::{MIN_ASKED_CHARS, Room, Share};
 use super::line::{self, MAX_RESULT_CHARS};
-use super::page::{Entry, Page, SectionKind, parts, with_whole_result};
+use super::page::{Entry, Label, LineLabel, Page, SectionKind, parts, with_whole_result};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
 use crate::extract::{Parts, states_fact};
@@ -279,7 +279,7 @@ impl<'n> Course<'n> {
             None if then.is_empty() => request.clone(),
             None => request.clone().with_whole_text(&format!("{}{then}", request.text()), MAX_RESULT_CHARS),
             Some("") => return None,
-            Some(asked) => Entry::result_line("Asked", asked, self.importance(at).max(0.93)).without_words(),
+            Some(asked) => Entry::result_line(Label::Asked, asked, self.importance(at).max(0.93)).without_words(),
         };
         let entry = if step.asked.is_some() { entry.shortened(max) } else { entry };
         Some(if let Some(record) = step.record { entry.with_record(record) } else { entry })
@@ -296,40 +296,39 @@ impl<'n> Course<'n> {
         if asked.as_deref() == Some("") {
             let said = if is_quoted_before(&self.steps[..at], said) { without_quote(said) } else { said };
             let label = special.unwrap_or_else(|| self.plain_label(at, number).into());
-            return Some(Entry::end_line(&label, said, self.importance(at)).shortened(max).with_parts(parts));
+            return Some(Entry::end_line(label, said, self.importance(at)).shortened(max).with_parts(parts));
         }
         let begin = match &asked {
             None => format!("{}{}", request.text(), step.then()),
-            Some(asked) => format!("Asked: {asked}"),
+            Some(asked) => Label::Asked.line(asked),
         };
         let brief = if asked.is_some() { line::brief_request(&begin, self.room.for_asked(at)) } else { begin.clone() };
-        let label = special.map(|label| uncapitalized(label.trim_start_matches("Then ")));
-        let entry = Entry::end_line("Asked", without_quote(said), self.importance(at));
+        let label = special.map(|label| uncapitalized(label.text().trim_start_matches("Then ")));
+        let entry = Entry::end_line(Label::Asked, without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
         Some(entry.behind((&begin, &brief), label.as_deref(), max).with_parts(with_whole_result(parts, without_quote(said))))
     }
 
     /// Returns what a result is, if it is not simply that of the request before it.
-    fn special_label(&self, at: usize, number: usize) -> Option<Cow<'static, str>> {
+    fn special_label(&self, at: usize, number: usize) -> Option<LineLabel> {
         let Results { notes, found, documented, before_work, disputed, refused, untried } = &self.results;
         let is_last = self.is_over(at) && at + 1 == self.steps.len();
         match () {
-            () if is_last && attribute(notes, "since-proposed").is_some() => Some("Then proposed, not done".into()),
-            () if refused.contains(&number) => Some("Refused next".into()),
-            () if documented.contains(&number) => Some("Documented".into()),
-            () if found.contains(&number) && before_work.contains(&number) => Some("Found before the later work".into()),
+            () if is_last && attribute(notes, "since-proposed").is_some() => Some(Label::ThenProposed.into()),
+            () if refused.contains(&number) => Some(Label::RefusedNext.into()),
+            () if documented.contains(&number) => Some(Label::Documented.into()),
+            () if found.contains(&number) && before_work.contains(&number) => Some(Label::FoundBeforeWork.into()),
             () if disputed.contains(&number) => Some(disputed_label(notes, number)),
-            () => confirmed_label(notes, number)
-                .or_else(|| untried.contains(&number).then(|| "Not tried by the agent afterwards".into())),
+            () => confirmed_label(notes, number).or_else(|| untried.contains(&number).then(|| Label::Untried.into())),
         }
     }
 
     /// Returns what stands before a result whose request says nothing.
-    fn plain_label(&self, at: usize, number: usize) -> &'static str {
+    fn plain_label(&self, at: usize, number: usize) -> Label {
         match () {
-            () if !self.results.found.contains(&number) => "Did",
-            () if self.is_over(at) => "Then",
-            () => "Found",
+            () if !self.results.found.contains(&number) => Label::Did,
+            () if self.is_over(at) => Label::Then,
+            () => Label::Found,
         }
     }
 }
@@ -341,18 +340,18 @@ pub(super) fn uncapitalized(label: &str) -> String {
 }
 
 /// Returns that a result is disputed, with the user's words if the next request does not begin with them.
-fn disputed_label(notes: &SessionNotes, number: usize) -> Cow<'static, str> {
+fn disputed_label(notes: &SessionNotes, number: usize) -> LineLabel {
     let mut all = attribute(notes, "disputed-in").into_iter().flat_map(str::lines).filter_map(|line| line.split_once(' '));
     let words = all.find_map(|(of, words)| (of.parse() == Ok(number)).then(|| line::sanitize(words)));
-    words.map_or("Disputed next".into(), |words| format!("Disputed next ({words})").into())
+    words.map_or(Label::DisputedNext.into(), |words| Label::DisputedNext.with(&format!(" ({words})")))
 }
 
 /// Returns that the user said later that a result works, with the words if the next request does not begin with them.
-fn confirmed_label(notes: &SessionNotes, number: usize) -> Option<Cow<'static, str>> {
+fn confirmed_label(notes: &SessionNotes, number: usize) -> Option<LineLabel> {
     let of = |line: &str| {
         let (of, words) = line.split_once(' ').unwrap_or((line, ""));
         let words = if words.is_empty() { String::new() } else { format!(" ({})", line::sanitize(words)) };
-        (of.parse() == Ok(number)).then(|| format!("Confirmed next by the user{words}").into())
+        (of.parse() == Ok(number)).then(|| Label::ConfirmedNext.with(&words))
     };
     attribute(notes, "confirmed").into_iter().flat_map(str::lines).find_map(of)
 }
@@ -377,8 +376,8 @@ mod tests {
     fn words_against_a_result_stand_in_its_label() {
         let disputed = ("disputed-in".to_owned(), "1 \"it Still rings\"".to_owned());
         let notes = SessionNotes { attributes: vec![disputed], ..empty_notes() };
-        assert_eq!(disputed_label(&notes, 0), "Disputed next");
-        assert_eq!(uncapitalized(&disputed_label(&notes, 1)), "disputed next (\"it Still rings\")");
+        assert_eq!(disputed_label(&notes, 0).text(), "Disputed next");
+        assert_eq!(uncapitalized(disputed_label(&notes, 1).text()), "disputed next (\"it Still rings\")");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The page of a new session: what the earlier sessions left.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::attributes::{
@@ -13,7 +12,7 @@ use super::course::{self, uncapitalized};
 use super::earlier;
 use super::later::LaterSessions;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
-use super::page::{Entry, Page, Part, SectionKind, discovery, is_routine, memory_text, parts};
+use super::page::{Entry, Label, LineLabel, Page, Part, SectionKind, discovery, is_routine, memory_text, parts};
 use super::topics::add_topics;
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
@@ -141,11 +140,11 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory], 
     match &record.notes {
         Some(notes) if has_result(record) => add_notes(page, notes, stored, limits),
         _ => {
-            page.add(SectionKind::LastSession, Entry::session_line("Summary", &record.summary, 1.0));
+            page.add(SectionKind::LastSession, Entry::session_line(Label::Summary, &record.summary, 1.0));
             let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
             page.add(
                 SectionKind::LastSession,
-                Entry::session_line("Files", &line::join(&paths, ", ", MAX_LINE_CHARS - 10), 0.9),
+                Entry::session_line(Label::Files, &line::join(&paths, ", ", MAX_LINE_CHARS - 10), 0.9),
             );
         }
     }
@@ -166,7 +165,7 @@ pub(super) fn add_saved(page: &mut Page, kind: SectionKind, stored: &[Memory]) {
     let by_hand = |memory: &&Memory| memory.kind == "session_summary" && saved_by(memory) == Some(SAVED);
     for memory in stored.iter().filter(by_hand) {
         for piece in pieces(&memory.content) {
-            page.add(kind, Entry::session_line("Saved", &piece, 1.0));
+            page.add(kind, Entry::session_line(Label::Saved, &piece, 1.0));
         }
     }
 }
@@ -220,30 +219,30 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     let is_open = !has_outcome(notes) && is_unfinished(notes) && !is_rule;
     let request = line::sanitize(&notes.original_request);
     let (reason, later_reason) = plan_reason(notes);
-    let mut asked = Entry::result_line("Asked", &request, 1.0);
+    let mut asked = Entry::result_line(Label::Asked, &request, 1.0);
     if !(reason.is_empty() && later_reason.is_empty()) {
-        asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
+        asked = asked.with_whole_text(&Label::Asked.line(&format!("{request}{reason}{later_reason}")), MAX_RESULT_CHARS);
     }
     add_recap(page, SectionKind::LastSession, notes);
     let label = end_label(notes);
     course::add(page, notes, &asked, limits, |page| add_outcome(page, SectionKind::LastSession, &label, notes));
     if is_open {
-        page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
+        page.add(SectionKind::LastSession, Entry::session_line(Label::LastAsked, &notes.current_objective, 0.97));
     }
     // Without results these are the tasks of a list, mostly too short for a line each. The outcome tells what they name.
     if attribute(notes, "done") == Some("tasks") && !has_outcome(notes) {
-        add_joined(page, SectionKind::LastSession, "Did", &notes.done);
+        add_joined(page, SectionKind::LastSession, Label::Did, &notes.done);
     }
     let lines_of = |name: &str| -> Vec<String> {
         let items = attribute(notes, name).into_iter().flat_map(str::lines);
         items.map(|item| line::truncate(&line::sanitize(item), MAX_RAN_CHARS)).collect()
     };
-    for (name, label) in [("ran", "Ran"), ("requests", "Requests sent by hand")] {
+    for (name, label) in [("ran", Label::Ran), ("requests", Label::Requests)] {
         let told = line::join(&lines_of(name), "; ", MAX_ALL_RAN_CHARS);
         page.add(SectionKind::LastSession, Entry::result_line(label, &told, 0.98));
     }
     let filed: Vec<String> = attribute(notes, "filed").into_iter().flat_map(str::lines).map(str::to_owned).collect();
-    add_joined(page, SectionKind::LastSession, "Filed", &filed);
+    add_joined(page, SectionKind::LastSession, Label::Filed, &filed);
     // That a plan was refused is how the session ended, or what came of its last request, too.
     let records = course::records(notes);
     let is_told = |item: &str| notes.outcome.contains(item) || records.contains(&item);
@@ -252,24 +251,24 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory], limits: c
     let undone: Vec<String> = undone.map(|item| in_short(item, notes)).collect();
     add_undone(page, &undone, notes);
     let steps = attribute(notes, "last-steps").unwrap_or_default();
-    page.add(SectionKind::LastSession, Entry::result_line("Last steps", steps, 0.96));
+    page.add(SectionKind::LastSession, Entry::result_line(Label::LastSteps, steps, 0.96));
     add_files(page, SectionKind::LastSession, notes);
     let is_open = |error: &&String| !has_cause(error, stored) && !is_cause_of_verdict(error, notes);
     let errors: Vec<String> = notes.errors.iter().filter(is_open).cloned().collect();
-    add_joined(page, SectionKind::LastSession, "Open errors", &errors);
-    add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
+    add_joined(page, SectionKind::LastSession, Label::OpenErrors, &errors);
+    add_joined(page, SectionKind::LastSession, Label::Blockers, &notes.blockers);
     add_learned(page, notes, stored);
 }
 
 /// Returns what stands before how the session ended: that it only proposed something, or what the user then said against it.
-fn end_label(notes: &SessionNotes) -> Cow<'static, str> {
+fn end_label(notes: &SessionNotes) -> LineLabel {
     match attribute(notes, "end-disputed").map(line::sanitize) {
-        _ if attribute(notes, "end") == Some("proposed") => "Proposed, not done".into(),
-        _ if attribute(notes, "end") == Some("unchanged") => "Outcome (nothing changed or written yet)".into(),
-        Some(words) => format!("Outcome, but the user then said {words}").into(),
+        _ if attribute(notes, "end") == Some("proposed") => Label::Proposed.into(),
+        _ if attribute(notes, "end") == Some("unchanged") => Label::Outcome.with(" (nothing changed or written yet)"),
+        Some(words) => Label::Outcome.with(&format!(", but the user then said {words}")),
         None => match attribute(notes, "end-confirmed").map(line::sanitize) {
-            Some(words) => format!("Outcome, confirmed by the user ({words})").into(),
-            None => "Outcome".into(),
+            Some(words) => Label::Outcome.with(&format!(", confirmed by the user ({words})")),
+            None => Label::Outcome.into(),
         },
     }
 }
@@ -277,7 +276,7 @@ fn end_label(notes: &SessionNotes) -> Cow<'static, str> {
 /// Adds where the session stood, as the client wrote it down for the user.
 pub(super) fn add_recap(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let recap = attribute(notes, "recap").unwrap_or_default();
-    page.add(kind, Entry::result_line("Recap", recap, 0.995));
+    page.add(kind, Entry::result_line(Label::Recap, recap, 0.995));
 }
 
 /// Returns whether a memory tells an open error with its cause: then it stands among what to watch out for.
@@ -305,7 +304,7 @@ fn dates(record: &SessionRecord) -> Option<String> {
 }
 
 /// Adds the outcome, with the commits that no other line tells and with the state in which the work was left.
-pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
+pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &LineLabel, notes: &SessionNotes) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
     // Tools say more surely than the agent how the checks ended.
     let not_run = words.not_run_since.split(':').next().unwrap_or_default();
@@ -316,7 +315,7 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let state = work_state(notes, &said);
     let state = if state.is_empty() { state } else { format!(" ({})", line::sanitize(&state)) };
     // The state is short and certain, so the outcome is shortened before it.
-    let room = MAX_END_CHARS.saturating_sub(label.chars().count() + 2 + state.chars().count());
+    let room = MAX_END_CHARS.saturating_sub(label.text().chars().count() + 2 + state.chars().count());
     let mut parts = parts(notes, END, &notes.outcome);
     if !parts.is_empty() && !state.is_empty() {
         parts.push(Part { kind: Kind::Line, opening: state.trim().to_owned() });
@@ -337,12 +336,12 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     }
     let commits = shown.join(", ");
     let joined = format!("{} ({}: {commits})", outcome.trim(), words.committed);
-    if commits.is_empty() || joined.chars().count() + label.len() + 2 <= MAX_LINE_CHARS {
+    if commits.is_empty() || joined.chars().count() + label.text().len() + 2 <= MAX_LINE_CHARS {
         let outcome = if commits.is_empty() { outcome } else { joined };
-        page.add(kind, Entry::end_line(label, outcome.trim(), 0.99).with_parts(parts));
+        page.add(kind, Entry::end_line(label.clone(), outcome.trim(), 0.99).with_parts(parts));
     } else {
-        page.add(kind, Entry::end_line(label, &outcome, 0.99).with_parts(parts));
-        page.add(kind, Entry::session_line("Commits", &commits, 0.94));
+        page.add(kind, Entry::end_line(label.clone(), &outcome, 0.99).with_parts(parts));
+        page.add(kind, Entry::session_line(Label::Commits, &commits, 0.94));
     }
 }
 
@@ -459,7 +458,7 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
 }
 
 /// Adds the items as one line of the section.
-pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
+pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: Label, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), 200)).collect();
     page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
 }
@@ -487,7 +486,7 @@ fn add_undone(page: &mut Page, items: &[String], notes: &SessionNotes) {
     let max = if items.iter().any(is_request) { MAX_REQUESTED_CHARS } else { MAX_UNDONE_CHARS };
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), room(item))).collect();
     let joined = line::join(&items, "; ", max).replace(".; ", ". ");
-    page.add(SectionKind::LastSession, Entry::result_line("Left undone", &joined, 0.96));
+    page.add(SectionKind::LastSession, Entry::result_line(Label::LeftUndone, &joined, 0.96));
 }
 
 /// Adds the decisions, learnings and rules from the notes, in the notes' own words. `stored` distinguishes corrections
@@ -536,8 +535,8 @@ mod tests {
     fn what_speaks_against_the_outcome_stands_beside_it() {
         let words = ("end-disputed".to_owned(), "\"it is still green\"".to_owned());
         let notes = SessionNotes { attributes: vec![words], pending: vec!["Nothing was run".to_owned()], ..empty_notes() };
-        assert_eq!(end_label(&notes), "Outcome, but the user then said \"it is still green\"");
-        assert_eq!(end_label(&empty_notes()), "Outcome");
+        assert_eq!(end_label(&notes).text(), "Outcome, but the user then said \"it is still green\"");
+        assert_eq!(end_label(&empty_notes()).text(), "Outcome");
         assert_eq!(work_state(&notes, ""), "nothing was run");
     }
 

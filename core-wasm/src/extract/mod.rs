@@ -39,6 +39,7 @@ mod requests;
 mod results;
 mod rewritten;
 mod seen_lines;
+mod server_tools;
 pub(crate) mod signs;
 pub(crate) mod standing;
 mod state;

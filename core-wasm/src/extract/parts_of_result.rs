@@ -9,6 +9,10 @@ use super::course::END;
 /// The name of the attribute: one line for each result, with its place among the results or [`END`], and its parts.
 pub(crate) const PARTS: &str = "parts";
 
+/// The length of the beginning of a part by which it is found, and the least, in bytes.
+pub(crate) const MAX_OPENING_BYTES: usize = 60;
+pub(crate) const MIN_OPENING_BYTES: usize = 4;
+
 /// What a part of a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clean;
 use super::memories::LineRef;
 use super::questions::{self, Question};
+use super::server_tools;
 use crate::text;
 use crate::transcript::json::Raw;
 
@@ -99,8 +100,8 @@ pub(super) struct ToolUse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked: Option<Box<Tracked>>,
     /// Whether a server's tool was told to change nothing and only to say what it would change.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_trial: bool,
+    #[serde(default, alias = "is_trial", skip_serializing_if = "std::ops::Not::not")]
+    pub is_dry_run: bool,
     /// The transcript line of the call.
     pub source: LineRef,
     /// The number of the turn in which it was made.
@@ -111,13 +112,13 @@ pub(super) struct ToolUse {
 impl ToolUse {
     /// Returns whether a server ran the tool: what it returns is its word, whatever it says of the user.
     pub(super) fn is_of_server(&self) -> bool {
-        self.name.starts_with("mcp__")
+        server_tools::is_of_server(&self.name)
     }
 
     /// Returns whether the tool works on what was asked for. A list of tasks only keeps account of it.
     pub(super) fn is_work(&self) -> bool {
         matches!(self.tool, Tool::Shell | Tool::Edit | Tool::Read | Tool::Search | Tool::Agent | Tool::Web)
-            || self.name.starts_with("mcp__")
+            || self.is_of_server()
     }
 
     /// Returns whether it runs an agent of the client's that is given no tool to edit and is told to change nothing.
@@ -147,7 +148,7 @@ impl ToolUse {
     }
 
     fn take(&mut self, key: &[u8], value: Raw<'_>, root: &str) {
-        if self.tool == Tool::Other && self.is_of_server() && is_of_tracker(&self.name) {
+        if self.tool == Tool::Other && self.is_of_server() && server_tools::is_of_tracker(&self.name) {
             self.tracked.get_or_insert_default().take(key, value);
         }
         let line = |max| value.text().map(|text| clean::line(&text, max)).unwrap_or_default();
@@ -185,7 +186,7 @@ impl ToolUse {
                 self.detail = line(MAX_TITLE_CHARS);
             }
             (Tool::Other, b"dry_run" | b"dryRun" | b"validate_only" | b"validateOnly") if self.is_of_server() => {
-                self.is_trial = value.json() != "false";
+                self.is_dry_run = value.json() != "false";
             }
             (Tool::TaskUpdate, b"taskId") | (Tool::Agent, b"subagent_type") => self.what = line(64),
             (Tool::TaskUpdate, b"status") => self.detail = line(64),
@@ -244,11 +245,6 @@ fn manifest_name(manifest: &str) -> String {
     let head = text::head(manifest, MAX_PLAN_BYTES);
     let value = |key: &str| head.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap_or_default().trim();
     clean::line(format!("{} {}", value("kind:"), value("name:")).trim(), MAX_TITLE_CHARS)
-}
-
-/// Returns whether a tool of a server handles pull requests or issues, by its name.
-fn is_of_tracker(tool: &str) -> bool {
-    text::contains_any(&tool.to_lowercase(), &["pull_request", "pullrequest", "merge_request", "issue"])
 }
 
 /// The pending calls of the agent, or those of its sub-agents.
@@ -333,10 +329,10 @@ mod tests {
 
     #[test]
     fn a_call_that_only_tries_is_known() {
-        let is_trial = |input: &str| {
-            ToolUse::read("1", "mcp__shop__set_price", Raw::parse(input).unwrap(), ("", ""), LineRef::default()).is_trial
+        let is_dry_run = |input: &str| {
+            ToolUse::read("1", "mcp__shop__set_price", Raw::parse(input).unwrap(), ("", ""), LineRef::default()).is_dry_run
         };
-        assert!(is_trial(r#"{"name":"night","dry_run":true}"#) && is_trial(r#"{"dryRun":"server"}"#));
-        assert!(!is_trial(r#"{"name":"night","dry_run":false}"#) && !is_trial(r#"{"dry":true}"#));
+        assert!(is_dry_run(r#"{"name":"night","dry_run":true}"#) && is_dry_run(r#"{"dryRun":"server"}"#));
+        assert!(!is_dry_run(r#"{"name":"night","dry_run":false}"#) && !is_dry_run(r#"{"dry":true}"#));
     }
 }

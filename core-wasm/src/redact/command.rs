@@ -100,69 +100,76 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
     }
 }
 
-/// Finds a password that is identified by its position in the command. The word after one of `options` is that option's value.
-fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, options: &[&'static str], style: Style) {
+/// What stands behind the program of a command.
+struct Arguments {
+    /// The words that are no options and no values of options.
+    words: Vec<Range<usize>>,
+    /// The number of options.
+    flags: usize,
+    /// Whether an option has the letter `b`, as that for a batch has.
+    batch: bool,
+}
+
+impl Arguments {
     /// The maximum number of words that are examined.
     const MAX_WORDS: usize = 16;
-    let bytes = scan.bytes;
-    let mut words: Vec<Range<usize>> = Vec::new();
-    let (mut flags, mut batch, mut is_value) = (0, false, false);
-    let mut at = command.start;
-    while at < command.end && words.len() < MAX_WORDS && flags < MAX_WORDS {
-        if bytes[at] == b' ' {
-            at += 1;
-            continue;
-        }
-        let quoted = quoted(scan, at);
-        let word = quoted.clone().unwrap_or_else(|| at..word_end(&bytes[..command.end], at));
-        let first = bytes[at];
-        if matches!(first, b'>' | b'<' | b'&' | b'|' | b';' | b')' | b'#') {
-            break;
-        }
-        at = match quoted {
-            // Past the closing quote and its backslashes.
-            Some(word) => span(bytes, word.end, |byte| byte == b'\\') + 1,
-            None => word.end.max(at + 1),
-        };
-        // Windows options. A path would be longer.
-        let slashed = first == b'/' && (style == Style::Second || bytes[word.clone()].starts_with(b"/user:"));
-        if first == b'-' && &bytes[word.clone()] == b"--" && style == Style::FirstTwo {
-            break;
-        }
-        if first == b'-' || slashed {
-            flags += 1;
-            is_value = options.iter().any(|option| option.as_bytes() == &bytes[word.clone()]);
-            batch |= bytes[word].contains(&b'b');
-        } else if std::mem::take(&mut is_value) {
-            // The value of an option.
-        } else if !word.is_empty() {
-            words.push(word);
-        }
-        // A quote that the word did not open ends the command.
-        if !matches!(bytes.get(at), None | Some(b' ' | b'\n')) {
-            break;
-        }
-    }
-    if matches!(style, Style::FirstTwo | Style::Assignments) {
-        for word in words.iter().take(if style == Style::FirstTwo { 2 } else { MAX_WORDS }).cloned() {
-            let sign = memchr::memchr(b'=', &bytes[word.clone()]).map(|sign| word.start + sign + 1);
-            let secret =
-                if style == Style::FirstTwo { word } else { sign.map_or(word.end..word.end, |start| start..word.end) };
-            // `NAME="a value"`
-            let secret = quoted(scan, secret.start).filter(|_| sign.is_some()).unwrap_or(secret);
-            if is_password_argument(scan.text.get(secret.clone()).unwrap_or_default()) {
-                scan.add_likely(rule.id, secret);
+
+    /// Reads a command. The word after one of `options` is that option's value.
+    fn read(scan: &Scan, command: Range<usize>, options: &[&'static str], style: Style) -> Self {
+        let bytes = scan.bytes;
+        let mut this = Self { words: Vec::new(), flags: 0, batch: false };
+        let (mut at, mut is_value) = (command.start, false);
+        while at < command.end && this.words.len() < Self::MAX_WORDS && this.flags < Self::MAX_WORDS {
+            if bytes[at] == b' ' {
+                at += 1;
+                continue;
+            }
+            let quoted = quoted(scan, at);
+            let word = quoted.clone().unwrap_or_else(|| at..word_end(&bytes[..command.end], at));
+            let first = bytes[at];
+            if matches!(first, b'>' | b'<' | b'&' | b'|' | b';' | b')' | b'#') {
+                break;
+            }
+            at = match quoted {
+                // Past the closing quote and its backslashes.
+                Some(word) => span(bytes, word.end, |byte| byte == b'\\') + 1,
+                None => word.end.max(at + 1),
+            };
+            // Windows options. A path would be longer.
+            let slashed = first == b'/' && (style == Style::Second || bytes[word.clone()].starts_with(b"/user:"));
+            if first == b'-' && &bytes[word.clone()] == b"--" && style == Style::FirstTwo {
+                break;
+            }
+            if first == b'-' || slashed {
+                this.flags += 1;
+                is_value = options.iter().any(|option| option.as_bytes() == &bytes[word.clone()]);
+                this.batch |= bytes[word].contains(&b'b');
+            } else if std::mem::take(&mut is_value) {
+                // The value of an option.
+            } else if !word.is_empty() {
+                this.words.push(word);
+            }
+            // A quote that the word did not open ends the command.
+            if !matches!(bytes.get(at), None | Some(b' ' | b'\n')) {
+                break;
             }
         }
-        return;
+        this
     }
+}
+
+/// Finds a password that is identified by its position in the command. The word after one of `options` is that option's value.
+fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, options: &[&'static str], style: Style) {
+    let Arguments { words, flags, batch } = Arguments::read(scan, command, options, style);
     let word = match style {
+        Style::FirstTwo | Style::Assignments => return each_word(scan, rule, words, style),
         Style::Second => words.get(1),
         Style::Last => words.last().filter(|_| flags > 0 || words.len() > 2),
         Style::LastOfBatch => words.last().filter(|_| batch),
         _ => words.first(),
     };
     let Some(mut word) = word.cloned() else { return };
+    let bytes = scan.bytes;
     // `vault login username=amy`
     let name = span(&bytes[..word.end], word.start, |byte| byte.is_ascii_lowercase() || byte == b'_');
     if style == Style::First && name > word.start && bytes.get(name) == Some(&b'=') && name + 1 < word.end {
@@ -175,6 +182,20 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, optio
     }
     if is_password_argument(scan.text.get(word.clone()).unwrap_or_default()) {
         scan.add_likely(rule.id, word);
+    }
+}
+
+/// Finds the passwords of a command that may have several: its first two words, or the values of its assignments.
+fn each_word(scan: &mut Scan, rule: &'static Rule, words: Vec<Range<usize>>, style: Style) {
+    let bytes = scan.bytes;
+    for word in words.into_iter().take(if style == Style::FirstTwo { 2 } else { Arguments::MAX_WORDS }) {
+        let sign = memchr::memchr(b'=', &bytes[word.clone()]).map(|sign| word.start + sign + 1);
+        let secret = if style == Style::FirstTwo { word } else { sign.map_or(word.end..word.end, |start| start..word.end) };
+        // `NAME="a value"`
+        let secret = quoted(scan, secret.start).filter(|_| sign.is_some()).unwrap_or(secret);
+        if is_password_argument(scan.text.get(secret.clone()).unwrap_or_default()) {
+            scan.add_likely(rule.id, secret);
+        }
     }
 }
 

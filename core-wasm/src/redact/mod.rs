@@ -73,36 +73,32 @@ pub fn redact(texts: &[String], team: &TeamRules) -> Vec<Redacted> {
 fn redact_as(text: &str, team: &TeamRules, context: Context) -> Redacted {
     let mut known = Known::default();
     known.take_tags(text);
-    let (mut scrubbed, mut findings) = redact_text(text, team, context, &mut known);
-    redact_known(text, (&mut scrubbed, &mut findings), team, context, &mut known);
-    Redacted { text: scrubbed, findings }
+    let by_rules = redact_by_rules(text, team, context, &mut known);
+    redact_known(text, by_rules, team, context, &mut known)
 }
 
-/// Replaces the known secrets that no rule has found in a text, given what the rules made of it, and what that exposes.
-fn redact_known(
-    text: &str,
-    (scrubbed, findings): (&mut Option<String>, &mut Vec<Finding>),
-    team: &TeamRules,
-    context: Context,
-    known: &mut Known,
-) {
+/// Replaces the known secrets that no rule has found in a text, and what that exposes, in what the rules made of it.
+fn redact_known(text: &str, by_rules: Redacted, team: &TeamRules, context: Context, known: &mut Known) -> Redacted {
+    let Redacted { text: mut scrubbed, mut findings } = by_rules;
     for _ in 0..MAX_PASSES {
         let current = scrubbed.as_deref().unwrap_or(text);
         let hits = known.hits(current);
         if hits.is_empty() {
             break;
         }
-        count_findings(&hits, findings);
+        count_findings(&hits, &mut findings);
         let replaced = replace(current, &hits);
-        let (exposed, more) = redact_text(&replaced, team, context, known);
-        for finding in more {
-            add_finding(findings, &finding.rule, finding.count);
+        let exposed = redact_by_rules(&replaced, team, context, known);
+        for finding in exposed.findings {
+            add_finding(&mut findings, &finding.rule, finding.count);
         }
-        *scrubbed = Some(exposed.unwrap_or(replaced));
+        scrubbed = Some(exposed.text.unwrap_or(replaced));
     }
+    Redacted { text: scrubbed, findings }
 }
 
-fn redact_text<'t>(text: &str, team: &'t TeamRules, context: Context, known: &mut Known) -> (Option<String>, Vec<Finding>) {
+/// Replaces what the rules find, and notes it as known.
+fn redact_by_rules<'t>(text: &str, team: &'t TeamRules, context: Context, known: &mut Known) -> Redacted {
     let mut cleaned: Option<String> = None;
     let mut findings: Vec<Finding> = Vec::new();
     let mut run = |find: &dyn Fn(&str) -> Vec<Hit<'t>>| {
@@ -126,7 +122,7 @@ fn redact_text<'t>(text: &str, team: &'t TeamRules, context: Context, known: &mu
     if let Some(added) = team.added() {
         run(&|text| find_added(text, added));
     }
-    (cleaned, findings)
+    Redacted { text: cleaned, findings }
 }
 
 /// Returns what a team's own rules find, without the default rules.

@@ -54,6 +54,52 @@ pub(super) struct ValueStart {
     pub is_encoded: bool,
 }
 
+/// What stands between a name and its value in a sentence.
+const VERBS: [&str; 42] = [
+    "is now ",
+    "is set to ",
+    "should be ",
+    "will be ",
+    "is: ",
+    "is ",
+    "was ",
+    "to ",
+    "→ ",
+    "-> ",
+    "는 ",
+    "은 ",
+    "가 ",
+    "이 ",
+    "를 ",
+    "을 ",
+    "ist ",
+    "war ",
+    "lautet ",
+    "es ",
+    "era ",
+    "est ",
+    "è ",
+    "é ",
+    "este ",
+    "är ",
+    "là ",
+    "adalah ",
+    "— ",
+    "– ",
+    "- ",
+    "は ",
+    "は",
+    "を",
+    "が",
+    "是 ",
+    "是",
+    "为 ",
+    "为",
+    "為",
+    "改成",
+    "改为",
+];
+
 impl ValueStart {
     pub(super) fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
         let mut at = name.range.end;
@@ -264,53 +310,7 @@ impl ValueStart {
         if named && start > at && quote(start) && rest[0] != b'`' {
             return Some(Self { is_argument: true, in_prose: true, ..Self::new(start, Shape::Bare) });
         }
-        let verb = [
-            "is now ",
-            "is set to ",
-            "should be ",
-            "will be ",
-            "is: ",
-            "is ",
-            "was ",
-            "to ",
-            "→ ",
-            "-> ",
-            "는 ",
-            "은 ",
-            "가 ",
-            "이 ",
-            "를 ",
-            "을 ",
-            "ist ",
-            "war ",
-            "lautet ",
-            "es ",
-            "era ",
-            "est ",
-            "è ",
-            "é ",
-            "este ",
-            "är ",
-            "là ",
-            "adalah ",
-            "— ",
-            "– ",
-            "- ",
-            "は ",
-            "は",
-            "を",
-            "が",
-            "是 ",
-            "是",
-            "为 ",
-            "为",
-            "為",
-            "改成",
-            "改为",
-        ]
-        .iter()
-        .find(|verb| rest.starts_with(verb.as_bytes()))
-        .filter(|verb| start > at || !verb.is_ascii());
+        let verb = VERBS.iter().find(|verb| rest.starts_with(verb.as_bytes())).filter(|verb| start > at || !verb.is_ascii());
         if let Some(verb) = verb {
             return Some(Self { in_prose: true, ..Self::new(start + verb.len(), Shape::Loose) });
         }

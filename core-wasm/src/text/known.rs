@@ -4,15 +4,15 @@
 /// its own, so a new text takes the place of an older one.
 ///
 /// The statements of a session are compared with each other and searched for one list of signs after another. So most texts come again.
-pub(super) struct Known<V, const COUNT: usize, const MAX_BYTES: usize>(Vec<(String, V)>);
+pub(crate) struct Known<V, const COUNT: usize, const MAX_BYTES: usize>(Vec<(String, V)>);
 
 impl<V: Clone + Default, const COUNT: usize, const MAX_BYTES: usize> Known<V, COUNT, MAX_BYTES> {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(Vec::new())
     }
 
     /// Returns the value of a text: a copy of the known one, or what `compute` returns. The value of an empty text must be the default.
-    pub(super) fn get(&mut self, text: &str, compute: impl FnOnce(&str) -> V) -> V {
+    pub(crate) fn get(&mut self, text: &str, compute: impl FnOnce(&str) -> V) -> V {
         if text.len() > MAX_BYTES {
             return compute(text);
         }

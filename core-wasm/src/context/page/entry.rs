@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use super::label::{Label, LineLabel};
 use super::layout::{Part, laid_out};
 use crate::bindings::throughline::policy::types::Memory;
 use crate::context::line::{self, MAX_DECISION_CHARS, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
@@ -111,25 +112,25 @@ impl Entry {
     }
 
     /// Creates a line about the session as a whole: a label and its text.
-    pub(in crate::context) fn session_line(label: &str, raw: &str, importance: f32) -> Self {
-        Self::labelled(label, raw, importance, MAX_LINE_CHARS)
+    pub(in crate::context) fn session_line(label: impl Into<LineLabel>, raw: &str, importance: f32) -> Self {
+        Self::labelled(&label.into(), raw, importance, MAX_LINE_CHARS)
     }
 
     /// Creates a line that tells what a turn or the session gave.
-    pub(in crate::context) fn result_line(label: &str, raw: &str, importance: f32) -> Self {
-        Self::labelled(label, raw, importance, MAX_RESULT_CHARS)
+    pub(in crate::context) fn result_line(label: impl Into<LineLabel>, raw: &str, importance: f32) -> Self {
+        Self::labelled(&label.into(), raw, importance, MAX_RESULT_CHARS)
     }
 
     /// Creates a line that tells how a session ended.
-    pub(in crate::context) fn end_line(label: &str, raw: &str, importance: f32) -> Self {
-        Self::labelled(label, raw, importance, MAX_END_CHARS)
+    pub(in crate::context) fn end_line(label: impl Into<LineLabel>, raw: &str, importance: f32) -> Self {
+        Self::labelled(&label.into(), raw, importance, MAX_END_CHARS)
     }
 
-    fn labelled(label: &str, raw: &str, importance: f32, max_chars: usize) -> Self {
+    fn labelled(label: &LineLabel, raw: &str, importance: f32, max_chars: usize) -> Self {
         let said = line::sanitize(raw);
         // The key is made of the text without its label. No text has no key.
         Self {
-            text: line::without_middle(&format!("{label}: {said}"), max_chars),
+            text: line::without_middle(&format!("{}: {said}", label.text()), max_chars),
             marks: Vec::new(),
             weight: weight(importance),
             recency: 0,
@@ -200,7 +201,7 @@ impl Entry {
 
     /// Returns whether this line about the session tells a request.
     pub(super) fn is_request(&self) -> bool {
-        self.is_session_line && self.text.starts_with("Asked: ")
+        self.is_session_line && Label::Asked.said_in(&self.text).is_some()
     }
 
     /// Returns the same entry, which tells a result, with what was asked before it. `asked` has the whole request and a short form. Where
@@ -316,7 +317,7 @@ impl Entry {
 
     /// Returns whether it tells a request that has nearly all of these words.
     pub(super) fn asks(&self, words: &text::Features) -> bool {
-        let asked = self.text.strip_prefix("Asked: ").filter(|_| self.is_session_line);
+        let asked = Label::Asked.said_in(&self.text).filter(|_| self.is_session_line);
         asked
             .is_some_and(|asked| has_most(&text::features(asked.split_once(" → ").map_or(asked, |(asked, _)| asked)), words))
     }

@@ -240,6 +240,7 @@ fn tells_answer(said: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::page::Label;
 
     #[test]
     fn a_decision_or_correction_that_is_only_a_request_is_told_with_it() {
@@ -247,7 +248,7 @@ mod tests {
             let mut page = Page::new("");
             let asked =
                 "Ring the night till twice instead of once → The night till rings twice; the drawer of the shop opens.";
-            page.add(SectionKind::LastSession, Entry::result_line("Asked", asked, 1.0));
+            page.add(SectionKind::LastSession, Entry::result_line(Label::Asked, asked, 1.0));
             page.add(kind, Entry::decision(said, 0.6).of_correction(kind == SectionKind::WatchOut));
             page.render("", 9_500).is_some_and(|page| page.text.contains(said))
         };

@@ -1,58 +1,111 @@
-//! Whether words that the agent wrote look like a line of the page's own: what was asked, decided or left undone, or what the user said.
+//! The labels with which lines of the page begin, and whether words that the agent wrote look like such a line: what was asked, decided
+//! or left undone, or what the user said.
 
+use std::borrow::Cow;
+
+use super::section::SectionKind;
 use crate::context::line::LANGUAGES;
 use crate::extract::labels;
 use crate::text::{self, Language};
 
-/// The words with which lines of the page begin, and its headings.
-const LABELS: &[&str] = &[
-    "Asked",
-    "Last asked",
-    "Outcome",
-    "Proposed, not done",
-    "Did",
-    "Found",
-    "Then",
-    "Disputed next",
-    "Confirmed",
-    "Refused next",
-    "Not tried by the agent afterwards",
-    "Found before the later work",
-    "Documented",
-    "Proposed",
-    "Then proposed, not done",
-    "Before the change",
-    "Decision",
-    "Decisions",
-    "Decided",
-    "Left undone",
-    "Last steps",
-    "Files",
-    "Not in the files any more at the end",
-    "Uncommitted",
-    "Branch switched by somebody else",
-    "Commits",
-    "Ran",
-    "Requests sent by hand",
-    "Filed",
-    "Open errors",
-    "Blockers",
-    "Recap",
-    "Saved",
-    "Summary",
-    "Goal",
-    "Now",
-    "Last Session",
-    "This Session",
-    "Progress",
-    "Key Decisions",
-    "Watch out",
-    "Discoveries",
-    "Preferences",
-    "Recent Topics",
-    "Project Knowledge",
-    "Other Memories",
-];
+/// Declares the labels once: the variants, all of them in a list, and their texts.
+macro_rules! labels {
+    ($($name:ident = $text:literal,)+) => {
+        /// What a line of the page begins with.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(in crate::context) enum Label { $($name,)+ }
+
+        impl Label {
+            const ALL: &[Self] = &[$(Self::$name,)+];
+
+            pub(in crate::context) const fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)+ }
+            }
+        }
+    };
+}
+
+labels! {
+    // What was asked, and what came of it.
+    Goal = "Goal",
+    Now = "Now",
+    Asked = "Asked",
+    LastAsked = "Last asked",
+    Did = "Did",
+    Found = "Found",
+    Then = "Then",
+    ThenProposed = "Then proposed, not done",
+    Proposed = "Proposed, not done",
+    Documented = "Documented",
+    FoundBeforeWork = "Found before the later work",
+    Untried = "Not tried by the agent afterwards",
+    RefusedNext = "Refused next",
+    DisputedNext = "Disputed next",
+    ConfirmedNext = "Confirmed next by the user",
+    // How it ended.
+    Outcome = "Outcome",
+    SoFar = "So far",
+    Summary = "Summary",
+    Recap = "Recap",
+    Saved = "Saved",
+    LeftUndone = "Left undone",
+    LastSteps = "Last steps",
+    OpenErrors = "Open errors",
+    Blockers = "Blockers",
+    Done = "Done",
+    InProgress = "In progress",
+    Pending = "Pending",
+    // What was done to files, and elsewhere.
+    Files = "Files",
+    LostFiles = "Not in the files any more at the end",
+    CommittedByCommand = "Committed, by no edit of the agent",
+    CommittedToo = "Committed, not edited by the agent",
+    Uncommitted = "Uncommitted, not edited by the agent",
+    BranchSwitched = "Branch switched by somebody else",
+    Commits = "Commits",
+    Ran = "Ran",
+    Requests = "Requests sent by hand",
+    Filed = "Filed",
+}
+
+impl Label {
+    /// Returns the label with something behind it: in what state the files are, or what the user said of a result.
+    pub(in crate::context) fn with(self, more: &str) -> LineLabel {
+        LineLabel(format!("{}{more}", self.text()).into())
+    }
+
+    /// Returns the line that begins with the label.
+    pub(in crate::context) fn line(self, said: &str) -> String {
+        format!("{}: {said}", self.text())
+    }
+
+    /// Returns what a line says behind the label. None if it begins with something else.
+    pub(in crate::context) fn said_in(self, line: &str) -> Option<&str> {
+        line.strip_prefix(self.text())?.strip_prefix(": ")
+    }
+}
+
+/// A label as it stands before a line. It is only made of a [`Label`], so that the page has no other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::context) struct LineLabel(Cow<'static, str>);
+
+impl LineLabel {
+    pub(in crate::context) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Label> for LineLabel {
+    fn from(label: Label) -> Self {
+        Self(label.text().into())
+    }
+}
+
+/// Words that are no labels of the page, but would pass for one.
+const LIKE_LABELS: [&str; 6] = ["Decision", "Decisions", "Decided", "Confirmed", "Proposed", "Uncommitted"];
+
+/// Labels that any list of the agent may begin with. They only stand before tasks, of which the page says what it knows by itself.
+const PLAIN_LABELS: [Label; 1] = [Label::Done];
 
 /// The length of the beginning of a piece that may be a label, in bytes.
 const MAX_LABEL_BYTES: usize = 120;
@@ -71,6 +124,7 @@ pub(super) fn looks_like_label(piece: &str) -> bool {
         let words = labels::labels(language);
         let before = |text: &'static str| text.split("{}").next().unwrap_or_default().trim_end_matches([':', ' ']);
         let all = [
+            words.before_change,
             words.rejected,
             words.taken_back,
             words.added,
@@ -92,7 +146,9 @@ pub(super) fn looks_like_label(piece: &str) -> bool {
         ];
         all.into_iter().any(begins) || (language != Language::English && is_users(words.user))
     };
-    LABELS.iter().any(|label| begins(label))
+    let of_page = Label::ALL.iter().filter(|label| !PLAIN_LABELS.contains(label)).map(|label| label.text());
+    let headings = SectionKind::ALL.iter().map(|kind| kind.heading()).filter(|heading| !heading.is_empty());
+    of_page.chain(headings).chain(LIKE_LABELS).any(begins)
         || text::starts_with_words(&head.to_lowercase(), "user")
         || text::starts_with_words(&head.to_lowercase(), "the user")
         || text::contains_words(&label, "user")
@@ -102,6 +158,17 @@ pub(super) fn looks_like_label(piece: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_label_that_the_page_writes_is_known() {
+        for label in Label::ALL.iter().filter(|label| !PLAIN_LABELS.contains(label)) {
+            assert!(looks_like_label(&label.line("the till rings.")), "{label:?}");
+            assert!(looks_like_label(&format!("{}: it rings.", label.with(" (\"at night\")").text())), "{label:?}");
+        }
+        for kind in SectionKind::ALL.into_iter().filter(|kind| !kind.heading().is_empty()) {
+            assert!(looks_like_label(&format!("### {}", kind.heading())), "{kind:?}");
+        }
+    }
 
     #[test]
     fn what_looks_like_a_line_of_the_page_is_known() {

@@ -7,7 +7,7 @@ use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::context::attributes::attribute;
 use crate::context::line;
 use crate::extract::clean;
-use crate::extract::parts_of_result::{Kind, PARTS, Part as Place, find};
+use crate::extract::parts_of_result::{Kind, MAX_OPENING_BYTES, MIN_OPENING_BYTES, PARTS, Part as Place, find};
 use crate::text;
 
 /// The length of a text and the number of its items up to which it stands in one line, in characters.
@@ -19,9 +19,6 @@ const MAX_GROUP_CHARS: usize = 300;
 const MIN_ITEMS: usize = 3;
 /// The length of what stands before the first part up to which that stands behind it, in bytes.
 const MAX_LABEL_BYTES: usize = 200;
-/// The length of the beginning of a part by which it is found, and the least, in bytes.
-const MAX_OPENING_BYTES: usize = 60;
-const MIN_OPENING_BYTES: usize = 4;
 
 /// What stands before a line below a bullet, below such a line, and further below.
 const BELOW: [&str; 3] = ["\n  • ", "\n    • ", "\n      • "];

@@ -23,6 +23,20 @@ pub(in crate::context) enum SectionKind {
 pub(in crate::context) const LESSONS: [&str; 4] = ["error_fix", "failure", "learning", "correction"];
 
 impl SectionKind {
+    pub(super) const ALL: [Self; 11] = [
+        Self::Found,
+        Self::LastSession,
+        Self::ThisSession,
+        Self::Progress,
+        Self::Decisions,
+        Self::WatchOut,
+        Self::Discoveries,
+        Self::Preferences,
+        Self::Topics,
+        Self::Knowledge,
+        Self::Other,
+    ];
+
     pub(super) fn heading(self) -> &'static str {
         match self {
             Self::Found => "",
@@ -73,4 +87,15 @@ pub(super) struct Section {
     pub(super) lead: String,
     pub(super) max_entries: Option<usize>,
     pub(super) entries: Vec<Entry>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_sections_are_listed_in_their_order() {
+        assert!(SectionKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
+        assert_eq!(SectionKind::ALL.len(), SectionKind::Other as usize + 1);
+    }
 }

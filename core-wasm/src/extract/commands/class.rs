@@ -1,13 +1,15 @@
 //! What a command is for: its class, its purpose, what it checks, and whether two commands have the same purpose.
 
+use std::cell::RefCell;
+
 use super::program::own_words;
 use super::scope::{parts, picks_names};
 use super::shell::{folder_outside, segments, without_keywords, words};
 use crate::scrubbed::Scrubbed;
-use crate::text;
+use crate::text::{self, Known};
 
 /// The purpose of a command, used to compare it with later commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Runs tests.
     Test,
@@ -21,7 +23,8 @@ pub(crate) enum Class {
     Publish,
     /// Installs dependencies.
     Install,
-    /// Only inspects. Its failure means nothing.
+    /// Only inspects. Its failure means nothing. An empty command does so, too.
+    #[default]
     Inspect,
     /// Anything else.
     Other,
@@ -35,6 +38,9 @@ pub(super) const INSPECTION_PROGRAMS: &[&str] = &[
     "basename", "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for", "while", "if",
     "do", "done", "then", "fi",
 ];
+
+/// Those of them that change the files, folders or processes that they are given.
+const CHANGERS: [&str; 8] = ["rm", "mv", "cp", "mkdir", "chmod", "kill", "pkill", "touch"];
 
 /// Programs that run tests.
 const TESTERS: &[&str] =
@@ -114,7 +120,16 @@ pub(super) fn piped(command: &str) -> Vec<&str> {
     pipes.filter_map(|(at, pipe)| segments(&command[at + pipe.len()..]).first().copied()).collect()
 }
 
+thread_local! {
+    static CLASSES: RefCell<Known<Class, 256, 1024>> = const { RefCell::new(Known::new()) };
+}
+
+/// Returns the class of one command. Each is asked for a dozen times when it ran, and again for each failure that it may cure.
 pub(super) fn class_of(segment: &str) -> Class {
+    CLASSES.with_borrow_mut(|classes| classes.get(segment, find_class))
+}
+
+fn find_class(segment: &str) -> Class {
     let mut words = words(segment);
     let Some(first) = words.next() else { return Class::Inspect };
     let program = first.rsplit('/').next().unwrap_or(first);
@@ -122,7 +137,7 @@ pub(super) fn class_of(segment: &str) -> Class {
     if program == "test"
         && let Some((_, wrapped)) = segment.split_once("rtk test ")
     {
-        return class_of(wrapped);
+        return find_class(wrapped);
     }
     if INSPECTION_PROGRAMS.contains(&program) {
         return Class::Inspect;
@@ -380,11 +395,21 @@ pub(crate) fn may_write_files(command: &str) -> bool {
             Class::Install | Class::Build => true,
             Class::Test | Class::Commit | Class::Publish => false,
             Class::Check => may_format(segment),
-            Class::Inspect => MOVERS.contains(&program) || (program == "sed" && segment.contains(" -i")),
+            Class::Inspect => MOVERS.contains(&program) || edits_in_place(program, segment),
             Class::Other => may_change_in(segment),
         }
     };
     segments(command).into_iter().filter_map(without_keywords).any(writes)
+}
+
+/// Returns whether a call tells the program to change the files themselves that it is given.
+fn edits_in_place(program: &str, segment: &str) -> bool {
+    program == "sed" && segment.contains(" -i")
+}
+
+/// Returns whether a call changes the files, folders or processes that it is given, whatever runs the program: `xargs rm`.
+pub(crate) fn changes_given(call: &str) -> bool {
+    call.contains("sed -i") || call.split_whitespace().any(|word| CHANGERS.contains(&word) || word == "tee")
 }
 
 /// Returns whether a command line may change something beside the files that the agent edits: a branch, an issue, a service. What it does
@@ -444,10 +469,7 @@ fn may_change_in(segment: &str) -> bool {
         }
         Class::Inspect | Class::Other if program == "git" && text::contains_any(segment, BRANCH_CHANGES) => true,
         Class::Inspect if program == "gh" => rest.get(1).is_some_and(|verb| GH_CHANGES.contains(verb)),
-        Class::Inspect => {
-            matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch")
-                || (program == "sed" && segment.contains(" -i"))
-        }
+        Class::Inspect => CHANGERS.contains(&program) || edits_in_place(program, segment),
         Class::Other if program == "git" => !GIT_LOOKS.contains(&subcommand),
         Class::Other => !LOOKS.contains(&subcommand) && !text::contains_any(segment, &["--help", "--version"]),
     }
@@ -458,15 +480,16 @@ pub(crate) fn may_fix(command: &str) -> bool {
     // Looking at a repository, or putting work aside, mends nothing.
     const LOOKS: &[&str] =
         &["stash", "status", "checkout", "diff", "log", "show", "add", "commit", "push", "fetch", "switch", "branch"];
-    let mut main = words(main_segment(command));
-    if main.any(|word| word == "git") && main.next().is_some_and(|word| LOOKS.contains(&word)) {
+    let main = main_segment(command);
+    let mut own = words(main);
+    if own.any(|word| word == "git") && own.next().is_some_and(|word| LOOKS.contains(&word)) {
         return false;
     }
-    if class(command) != Class::Inspect {
-        return !matches!(class(command), Class::Test | Class::Check | Class::Build);
+    match class_of(main) {
+        Class::Test | Class::Check | Class::Build => return false,
+        Class::Inspect => {}
+        _ => return true,
     }
-    let main = main_segment(command);
-    let program = words(main).next().unwrap_or("");
-    matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export")
-        || (program == "sed" && main.contains(" -i"))
+    let program = words(main).next().unwrap_or_default();
+    CHANGERS.contains(&program) || program == "export" || edits_in_place(program, main)
 }

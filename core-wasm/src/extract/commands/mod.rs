@@ -16,9 +16,9 @@ mod trial;
 mod verdict;
 
 pub(crate) use class::{
-    Class, all_checks, class, does_one_thing, is_rewording, main_segment, may_change, may_check, may_fix, may_format,
-    may_write_files, mends, picks_tests, pipes_into_program, purpose, runs_tests, same_purpose, switches_files, targets,
-    test_script, test_suites, whole_checks,
+    Class, all_checks, changes_given, class, does_one_thing, is_rewording, main_segment, may_change, may_check, may_fix,
+    may_format, may_write_files, mends, picks_tests, pipes_into_program, purpose, runs_tests, same_purpose, switches_files,
+    targets, test_script, test_suites, whole_checks,
 };
 pub(crate) use complaint::{Complaint, Reason, build_tags, complaint, imports, names_program};
 pub(crate) use effects::{editor, file_effects};
@@ -32,7 +32,8 @@ pub(crate) use git::{
 };
 pub(crate) use options::{has_option, options_named, short_options};
 pub(crate) use program::{
-    answers_by_status, curing_segment, is_form_of, only_looks, own_program, own_words, runs_program_of, verb_words,
+    LOCAL_HOSTS, answers_by_status, curing_segment, is_form_of, is_interpreter, is_shell, only_looks, own_program,
+    own_words, runs_program_of, verb_words,
 };
 pub(crate) use scope::{partial_checks, tested};
 pub(crate) use shell::{

@@ -195,6 +195,22 @@ pub(crate) fn curing_segment<'a>(failed: &str, later: &'a str) -> &'a str {
     of_program().find(changes).or_else(|| of_program().next_back().filter(|_| own_program(main) != program)).unwrap_or(main)
 }
 
+/// The names of this machine in an address.
+pub(crate) const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "0.0.0.0"];
+
+/// Programs that run a script of the project's that is named behind them.
+const INTERPRETERS: [&str; 6] = ["node", "tsx", "ts-node", "python", "ruby", "php"];
+
+/// Returns whether a program runs a script that is named behind it, and is no shell and no package manager.
+pub(crate) fn is_interpreter(program: &str) -> bool {
+    INTERPRETERS.contains(&program)
+}
+
+/// Returns whether a program is a shell of Unix.
+pub(crate) fn is_shell(program: &str) -> bool {
+    matches!(program, "sh" | "bash" | "zsh")
+}
+
 /// Programs that only look: at files and processes, or at something outside of the project.
 const LOOKING: &[&str] = &[
     "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "stat", "file", "tree", "ps", "lsof",

@@ -1,7 +1,7 @@
 //! Commands that run the program, or a script, and check no code by that: a server, a request to it, a script that fills data.
 
 use super::class::{Class, class_of, may_check, piped};
-use super::program::{own_program, own_words};
+use super::program::{is_interpreter, own_program, own_words};
 use super::shell::{segments, without_keywords};
 use crate::text;
 
@@ -12,8 +12,6 @@ const ASIDE: [&str; 12] =
 const SERVERS: [&str; 6] = ["uvicorn", "gunicorn", "nodemon", "http.server", "ngrok", "live-server"];
 const FRAMEWORKS: [&str; 5] = ["next", "vite", "astro", "nuxt", "remix"];
 const SERVES: [&str; 4] = ["dev", "start", "serve", "preview"];
-/// Programs that run a script that is named behind them.
-const INTERPRETERS: [&str; 6] = ["node", "tsx", "ts-node", "python", "ruby", "php"];
 /// Parts of the names of folders whose scripts are not the program itself.
 const FOLDERS: [&str; 4] = ["script", "seed", "migrat", "tools"];
 /// Parts of the names of scripts that may check something.
@@ -53,7 +51,7 @@ fn is_trial(segment: &str) -> bool {
         || SERVERS.contains(&program)
         || serves
         || (is_script_of && SERVES.contains(&program))
-        || (INTERPRETERS.contains(&program) && is_script(segment, program, second))
+        || (is_interpreter(program) && is_script(segment, program, second))
 }
 
 /// Returns whether an interpreter is given a script on the command line, or one in a folder of scripts that is no check by its name.

@@ -69,6 +69,12 @@ pub(crate) fn is_code(path: &str) -> bool {
     path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).is_some_and(|(_, end)| ENDS.contains(&end))
 }
 
+/// Returns whether a file is a script that an interpreter can run, by its name.
+pub(crate) fn is_script(path: &str) -> bool {
+    const ENDS: [&str; 10] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".php", ".sh", ".R"];
+    ENDS.iter().any(|end| path.ends_with(end))
+}
+
 /// Returns whether a file has tests, by its name: `till.test.ts`, `test_till.py`.
 pub(crate) fn is_test(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);

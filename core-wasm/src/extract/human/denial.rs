@@ -103,75 +103,78 @@ fn says_unchanged(lower: &str) -> bool {
     denies(rest) || behind_adverb.is_some_and(denies)
 }
 
+/// Words close behind "still" with which a sentence tells of a fault.
+const FAULTS_BEHIND_STILL: [&str; 22] = [
+    "not",
+    "isnt",
+    "arent",
+    "doesnt",
+    "dont",
+    "cant",
+    "cannot",
+    "wont",
+    "get",
+    "getting",
+    "seeing",
+    "broken",
+    "failing",
+    "fails",
+    "wrong",
+    "missing",
+    "crashing",
+    "crashes",
+    "happening",
+    "happens",
+    "unable",
+    "stuck",
+];
+/// What says in other languages that a fault is as it was.
+const STILL_SO: [&str; 41] = [
+    "persiste",
+    "ainda está",
+    "ainda dá erro",
+    "ainda com erro",
+    "ainda não está",
+    "ainda não func",
+    "ainda não foi",
+    "ainda não res",
+    "ainda não aparece",
+    "erros continuam",
+    "erro continua",
+    "continua com erro",
+    "continua dando erro",
+    "continua igual",
+    "mesmo erro",
+    "sigue sin",
+    "sigue fallando",
+    "sigue dando",
+    "sigue igual",
+    "todavía no func",
+    "aún no func",
+    "mismo error",
+    "toujours pas",
+    "toujours la même",
+    "même erreur",
+    "immer noch",
+    "noch immer",
+    "gleicher fehler",
+    "selbe fehler",
+    "아직도",
+    "아직 안",
+    "여전히",
+    "그대로예요",
+    "그대로네",
+    "まだ直",
+    "まだ動か",
+    "まだでき",
+    "相変わらず",
+    "还是不",
+    "仍然",
+    "依然",
+];
+
 /// Returns whether a fault is as it was in the middle of a sentence: "the drawer is still not red".
 fn is_still_so(lower: &str) -> bool {
-    const FAULTS: [&str; 22] = [
-        "not",
-        "isnt",
-        "arent",
-        "doesnt",
-        "dont",
-        "cant",
-        "cannot",
-        "wont",
-        "get",
-        "getting",
-        "seeing",
-        "broken",
-        "failing",
-        "fails",
-        "wrong",
-        "missing",
-        "crashing",
-        "crashes",
-        "happening",
-        "happens",
-        "unable",
-        "stuck",
-    ];
-    const OTHERS: [&str; 41] = [
-        "persiste",
-        "ainda está",
-        "ainda dá erro",
-        "ainda com erro",
-        "ainda não está",
-        "ainda não func",
-        "ainda não foi",
-        "ainda não res",
-        "ainda não aparece",
-        "erros continuam",
-        "erro continua",
-        "continua com erro",
-        "continua dando erro",
-        "continua igual",
-        "mesmo erro",
-        "sigue sin",
-        "sigue fallando",
-        "sigue dando",
-        "sigue igual",
-        "todavía no func",
-        "aún no func",
-        "mismo error",
-        "toujours pas",
-        "toujours la même",
-        "même erreur",
-        "immer noch",
-        "noch immer",
-        "gleicher fehler",
-        "selbe fehler",
-        "아직도",
-        "아직 안",
-        "여전히",
-        "그대로예요",
-        "그대로네",
-        "まだ直",
-        "まだ動か",
-        "まだでき",
-        "相変わらず",
-        "还是不",
-        "仍然",
-        "依然",
-    ];
     // "Se o erro persiste".
     if ["se ", "si ", "falls ", "wenn "].iter().any(|case| lower.starts_with(case)) {
         return false;
@@ -181,11 +184,11 @@ fn is_still_so(lower: &str) -> bool {
         let is_word = !rest[..at].ends_with(char::is_alphanumeric);
         rest = &rest[at + "still ".len()..];
         let mut next = rest.split([' ', ',', '.', ';', ':']).take(WORDS_BEHIND_STILL);
-        if is_word && (next.any(|word| FAULTS.contains(&word)) || rest.starts_with("an issue")) {
+        if is_word && (next.any(|word| FAULTS_BEHIND_STILL.contains(&word)) || rest.starts_with("an issue")) {
             return true;
         }
     }
-    text::contains_any(lower, &OTHERS)
+    text::contains_any(lower, &STILL_SO)
 }
 
 /// Returns whether a sentence in lower case without apostrophes says that an attempt failed: "none of the changes worked", "that did not

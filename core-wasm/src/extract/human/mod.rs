@@ -61,7 +61,7 @@ pub(super) use request::{
     speaks_of_pushed_work, task,
 };
 pub(super) use rule::{is_rule, short_bans};
-pub(super) use ruling::{asks_to_stay, rulings};
+pub(super) use ruling::{Ruling, asks_to_stay, rulings};
 pub(super) use undecided::{only_wants_to_see, wonders};
 pub(super) use whole_request::{MAX_UNANSWERED_CHARS, MAX_WHOLE_CHARS, whole_request};
 pub(super) use withdrawal::{Abandonment, abandonment, excuses, leaves_out, withdraws};

@@ -3,6 +3,7 @@
 use super::consent::is_greeting;
 use super::demand::{decides, demands_proof, is_demand};
 use super::pasted::{is_banner, is_log_line, is_paste, is_pasted_text, looks_pasted, strip_mentions};
+use super::shown::is_document;
 use crate::text;
 
 /// The length from which the opening of a request says what it is about, in characters.
@@ -16,8 +17,6 @@ const LONG_CHARS: [usize; 5] = [600, 250, 160, 120, 90];
 const SENTENCE_CHARS: usize = 160;
 /// The length below which a sentence that no mark ends is a title, in characters.
 const MIN_SAID_CHARS: usize = 30;
-/// The length from which a prompt with a title is a document, in bytes.
-const MIN_DOCUMENT_BYTES: usize = 1_500;
 /// The room that one part needs, in characters.
 const PART_CHARS: usize = 55;
 
@@ -56,8 +55,7 @@ const NEVER: u8 = 9;
 impl Parts {
     /// Returns the parts of a prompt. None if it has none, or if it is somebody else's text or too long.
     pub(super) fn in_prompt(prompt: &str) -> Option<Self> {
-        let is_document = prompt.len() > MIN_DOCUMENT_BYTES && prompt.trim_start().starts_with('#');
-        if is_document {
+        if is_document(prompt) {
             return None;
         }
         let lines = own_lines(prompt);

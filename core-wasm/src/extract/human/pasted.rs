@@ -3,10 +3,11 @@
 mod announced;
 mod markup;
 
+use std::cell::RefCell;
+
 use super::copied::{without_copied, without_pictures};
 use super::terminal::is_terminal;
-use crate::text;
-use crate::text::Language;
+use crate::text::{self, Known, Language};
 use announced::{announces_quotation, heads_mail, reports_speech};
 use markup::{Unclosed, block_tag, opens_comment};
 
@@ -36,9 +37,17 @@ pub(super) fn is_pasted_text(text: &str) -> bool {
     pasted * 10 >= all * PASTED_TENTHS
 }
 
+thread_local! {
+    static OWN_WORDS: RefCell<Known<String, 16, 16_384>> = const { RefCell::new(Known::new()) };
+}
+
 /// Returns the lines that the user wrote: no quotations, no differences, no markup, no logs, no mails, and nothing after a
-/// line that announces what somebody else says.
+/// line that announces what somebody else says. Most questions about a prompt begin here, so the latest prompts are known.
 pub(in crate::extract) fn own_words(prompt: &str) -> String {
+    OWN_WORDS.with_borrow_mut(|known| known.get(prompt, find_own_words))
+}
+
+fn find_own_words(prompt: &str) -> String {
     let lines: Vec<&str> = prompt.lines().collect();
     let lines = &without_copied(without_foreign(&lines));
     let has_hunks = prompt.contains("\n@@ ") || prompt.contains("diff --git ");
@@ -386,10 +395,19 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_thousands_of_lines_is_searched_once() {
-        for line in ["x\n", "<p>\n\n", "# x\n", "/* x\n\n", "● x\n", "1) x\n", "    x\n"] {
-            let own = own_words(&format!("Look.\n{}", line.repeat(20_000)));
-            assert!(own.starts_with("Look."), "{line}");
+    fn each_of_thousands_of_lines_is_kept_or_left_out() {
+        for (line, is_own) in [
+            ("x\n", true),
+            ("<p>\n\n", false),
+            ("# x\n", true),
+            ("/* x\n\n", false),
+            ("● x\n", true),
+            ("1) x\n", true),
+            ("    x\n", true),
+        ] {
+            let prompt = format!("Look.\n{}", line.repeat(20_000));
+            let own = own_words(&prompt);
+            assert_eq!(own.trim(), if is_own { prompt.trim() } else { "Look." }, "{line}");
         }
     }
 

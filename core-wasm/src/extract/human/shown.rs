@@ -26,8 +26,7 @@ pub(super) fn without_shown(prompt: &str) -> Cow<'_, str> {
     if let Some(own) = before_document(prompt) {
         return Cow::Owned(own);
     }
-    let is_document = prompt.len() > MIN_DOCUMENT_BYTES && prompt.trim_start().starts_with('#');
-    if is_document || prompt.contains("```") {
+    if is_document(prompt) || prompt.contains("```") {
         return Cow::Borrowed(prompt);
     }
     let typed = without_repeats(prompt);
@@ -37,6 +36,11 @@ pub(super) fn without_shown(prompt: &str) -> Cow<'_, str> {
     let is_typed = own.len() < all.len() && own.iter().all(|paragraph| speaks(paragraph));
     let own = own.join("\n\n");
     if is_typed && says_enough(&own) { Cow::Owned(own) } else { typed }
+}
+
+/// Returns whether a prompt is a document: long, and with a title.
+pub(super) fn is_document(prompt: &str) -> bool {
+    prompt.len() > MIN_DOCUMENT_BYTES && prompt.trim_start().starts_with('#')
 }
 
 /// Returns what a prompt says before a long document that begins with its title, and that title. None if there is no such document, if it is

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::END;
-use crate::extract::parts_of_result::{Kind, PARTS, Part, find};
+use crate::extract::parts_of_result::{Kind, MAX_OPENING_BYTES, MIN_OPENING_BYTES, PARTS, Part, find};
 use crate::extract::results::{TurnResult, heading_as_told, is_lead, told_as};
 use crate::extract::state::State;
 use crate::extract::statement::{Form, Statement, Voice};
@@ -14,9 +14,6 @@ use crate::text;
 const MIN_BYTES: usize = 280;
 /// The number of parts from which that is worth it.
 const MIN_PARTS: usize = 3;
-/// The length of the beginning of a statement by which it is found, and the least, in bytes.
-const MAX_OPENING_BYTES: usize = 60;
-const MIN_OPENING_BYTES: usize = 4;
 
 /// Adds where the parts of the outcome and of the results begin, one line each, as the attribute `parts`. `asked_in` has the place of the
 /// turn in which each result was asked for. Empty if there are no results.

@@ -29,7 +29,7 @@ use by_name::{taken_by_label, taken_by_name};
 use chosen::{choose, closed};
 pub(super) use items::{names_item, picked_items};
 use listed::{ProposedOption, label, lettered_options, numbered_options, parse_numbered_option, parse_options};
-use naming::{MAX_QUESTION_TAIL, calls_option, names_letter, names_number, names_one_of_two, picks_letter, refers_to};
+use naming::{MAX_QUESTION_TAIL, Naming, calls_option, names_letter, names_number, names_one_of_two, picks_letter};
 use numbered::{MAX_REPLY_CHARS, answers_several, asks_each, is_one_offer, replies};
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use proposal::proposal;
@@ -68,7 +68,7 @@ pub(super) fn named_option(prompt: &str, labels: &[&str]) -> Option<usize> {
     }
     let own: Vec<(Vec<String>, text::Features)> =
         labels.iter().map(|label| (values(&label.to_lowercase()), text::features(label))).collect();
-    let (given, words) = (values(&lower), text::features(&said));
+    let (given, words, naming) = (values(&lower), text::features(&said), Naming::of(&said));
     let names = |at: usize| {
         let is_elsewhere = |value: &String| own.iter().enumerate().any(|(other, it)| other != at && it.0.contains(value));
         let by_value = own[at].0.iter().any(|value| given.contains(value) && !is_elsewhere(value));
@@ -85,7 +85,7 @@ pub(super) fn named_option(prompt: &str, labels: &[&str]) -> Option<usize> {
             title: labels[at].to_owned(),
             body: String::new(),
         };
-        by_value || by_words || refers_to(&said, &option)
+        by_value || by_words || naming.refers_to(&option)
     };
     let mut all = (0..labels.len()).filter(|at| names(*at));
     all.next().filter(|_| all.next().is_none())
@@ -182,7 +182,8 @@ fn options_meant(prompt: &str, answer: &str) -> Vec<ProposedOption> {
 
 /// Returns the places of the options that a prompt names.
 fn named_options(prompt: &str, options: &[ProposedOption]) -> Vec<usize> {
-    let named: Vec<usize> = (0..options.len()).filter(|at| refers_to(prompt, &options[*at])).collect();
+    let naming = Naming::of(prompt);
+    let named: Vec<usize> = (0..options.len()).filter(|at| naming.refers_to(&options[*at])).collect();
     if named.is_empty() && options.len() == 2 { names_one_of_two(prompt).into_iter().collect() } else { named }
 }
 

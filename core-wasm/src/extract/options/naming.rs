@@ -1,7 +1,5 @@
 //! How a prompt names an option: by its number, its letter, its place or its title.
 
-use std::borrow::Cow;
-
 use super::behind::{VERDICTS, contains_id, follows_choice};
 use super::listed::ProposedOption;
 use crate::extract::human;
@@ -29,32 +27,42 @@ pub(super) fn picks_letter(prompt: &str, letter: &str) -> bool {
         || (letter != "a" && ["let's do ", "lets do "].iter().any(|lead| bare.starts_with(&format!("{lead}{letter} "))))
 }
 
-/// Returns whether a prompt refers to that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
-pub(super) fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
-    let (lower, id) = (prompt.to_lowercase(), option.id.as_str());
-    let stated = without_questions_about(prompt, &lower);
-    let has_title = || {
-        let title = option.title.to_lowercase();
-        title.chars().count() >= MIN_TITLE_CHARS && lower.contains(&title)
-    };
-    (!option.name.is_empty() && contains_id(&stated, &option.name.to_lowercase()))
-        || names_number(&stated, id)
-        || names_place(&stated, id)
-        || begins_with_id(&lower, id)
-        || names_letter(prompt, id)
-        || takes_by_particle(prompt, id)
-        || text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id))
-        || says_little_else(&lower, id)
-        || has_title()
+/// A prompt that may name options, read once for all of them.
+pub(super) struct Naming<'a> {
+    prompt: &'a str,
+    lower: String,
+    /// Its sentences in lower case.
+    sentences: Vec<String>,
+    /// The prompt in lower case without the sentences that only ask about what they name. None if there are no such sentences.
+    stated: Option<String>,
 }
 
-/// Returns a prompt, given in lower case, too, without the sentences that only ask about what they name.
-fn without_questions_about<'a>(prompt: &str, lower: &'a str) -> Cow<'a, str> {
-    let sentences: Vec<String> = text::sentences(prompt).iter().map(|said| said.to_lowercase()).collect();
-    if !sentences.iter().any(|said| asks_about(said)) {
-        return Cow::Borrowed(lower);
+impl<'a> Naming<'a> {
+    pub(super) fn of(prompt: &'a str) -> Self {
+        let sentences: Vec<String> = text::sentences(prompt).iter().map(|said| said.to_lowercase()).collect();
+        let stated: Vec<&str> = sentences.iter().map(String::as_str).filter(|said| !asks_about(said)).collect();
+        let stated = (stated.len() < sentences.len()).then(|| stated.join(" "));
+        Self { prompt, lower: prompt.to_lowercase(), sentences, stated }
     }
-    Cow::Owned(sentences.into_iter().filter(|said| !asks_about(said)).collect::<Vec<_>>().join(" "))
+
+    /// Returns whether the prompt refers to that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
+    pub(super) fn refers_to(&self, option: &ProposedOption) -> bool {
+        let (lower, id) = (self.lower.as_str(), option.id.as_str());
+        let stated = self.stated.as_deref().unwrap_or(lower);
+        let has_title = || {
+            let title = option.title.to_lowercase();
+            title.chars().count() >= MIN_TITLE_CHARS && lower.contains(&title)
+        };
+        (!option.name.is_empty() && contains_id(stated, &option.name.to_lowercase()))
+            || names_number(stated, id)
+            || names_place(stated, id)
+            || begins_with_id(lower, id)
+            || names_letter(self.prompt, id)
+            || takes_by_particle(self.prompt, id)
+            || self.sentences.iter().any(|sentence| accepts(sentence, id))
+            || says_little_else(lower, id)
+            || has_title()
+    }
 }
 
 /// Returns whether a sentence in lower case only asks about what it names, or says that it is not understood: "isn't number 4 covered

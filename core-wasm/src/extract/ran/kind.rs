@@ -1,9 +1,7 @@
 //! What sort of run a command is.
 
-use std::borrow::Cow;
-
 use crate::extract::commands::{self, Class};
-use crate::extract::files::is_test;
+use crate::extract::files::{is_script, is_test};
 use crate::text;
 
 /// What a run changes.
@@ -14,7 +12,7 @@ pub(super) enum Kind {
     /// A client of a database. The same is true of it.
     Database,
     /// A program that migrates or fills a database, or a script of the project's that does so, or deploys, by its name.
-    Named,
+    ScriptByName,
     /// Infrastructure, a deployment, or a published package.
     Published,
     /// A service that was started, stopped or restarted.
@@ -28,11 +26,11 @@ impl Kind {
     }
 
     pub(super) fn is_script(self) -> bool {
-        matches!(self, Self::Script | Self::Named)
+        matches!(self, Self::Script | Self::ScriptByName)
     }
 
     pub(super) fn is_data(self) -> bool {
-        matches!(self, Self::Script | Self::Database | Self::Named)
+        matches!(self, Self::Script | Self::Database | Self::ScriptByName)
     }
 }
 
@@ -51,21 +49,21 @@ const fn changer(program: &'static str, kind: Kind, verbs: &'static [&'static st
 const MOVES: &[&str] = &["start", "stop", "restart", "reload", "enable", "disable", "delete"];
 
 const PROGRAMS: &[Changer] = &[
-    changer("prisma", Kind::Named, &["deploy", "reset", "push", "seed", "dev", "execute"]),
-    changer("alembic", Kind::Named, &["upgrade", "downgrade", "stamp"]),
-    changer("manage.py", Kind::Named, &["migrate", "loaddata", "flush"]),
-    changer("artisan", Kind::Named, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
-    changer("knex", Kind::Named, &["migrate:latest", "migrate:rollback", "seed:run"]),
-    changer("sequelize", Kind::Named, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
-    changer("drizzle-kit", Kind::Named, &["push", "migrate"]),
-    changer("supabase", Kind::Named, &["push", "reset", "up", "deploy"]),
-    changer("flyway", Kind::Named, &["migrate", "clean", "repair"]),
-    changer("dbmate", Kind::Named, &["up", "down", "drop", "rollback"]),
-    changer("goose", Kind::Named, &["up", "down", "reset"]),
-    changer("diesel", Kind::Named, &["run", "redo", "revert", "reset"]),
-    changer("sqlx", Kind::Named, &["run", "revert", "reset", "drop"]),
-    changer("rails", Kind::Named, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
-    changer("rake", Kind::Named, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("prisma", Kind::ScriptByName, &["deploy", "reset", "push", "seed", "dev", "execute"]),
+    changer("alembic", Kind::ScriptByName, &["upgrade", "downgrade", "stamp"]),
+    changer("manage.py", Kind::ScriptByName, &["migrate", "loaddata", "flush"]),
+    changer("artisan", Kind::ScriptByName, &["migrate", "db:seed", "migrate:fresh", "migrate:rollback"]),
+    changer("knex", Kind::ScriptByName, &["migrate:latest", "migrate:rollback", "seed:run"]),
+    changer("sequelize", Kind::ScriptByName, &["db:migrate", "db:seed", "db:seed:all", "db:drop"]),
+    changer("drizzle-kit", Kind::ScriptByName, &["push", "migrate"]),
+    changer("supabase", Kind::ScriptByName, &["push", "reset", "up", "deploy"]),
+    changer("flyway", Kind::ScriptByName, &["migrate", "clean", "repair"]),
+    changer("dbmate", Kind::ScriptByName, &["up", "down", "drop", "rollback"]),
+    changer("goose", Kind::ScriptByName, &["up", "down", "reset"]),
+    changer("diesel", Kind::ScriptByName, &["run", "redo", "revert", "reset"]),
+    changer("sqlx", Kind::ScriptByName, &["run", "revert", "reset", "drop"]),
+    changer("rails", Kind::ScriptByName, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
+    changer("rake", Kind::ScriptByName, &["db:migrate", "db:seed", "db:reset", "db:drop", "db:rollback"]),
     changer("kubectl", Kind::Published, &["apply", "delete", "create", "patch", "scale", "replace", "drain"]),
     changer("terraform", Kind::Published, &["apply", "destroy", "import"]),
     changer("tofu", Kind::Published, &["apply", "destroy", "import"]),
@@ -99,42 +97,36 @@ const LOOKS: [&str; 12] =
 const VALUE_OPTIONS: [&str; 8] = ["--filter", "-F", "--prefix", "--workspace", "-w", "-C", "--dir", "--cwd"];
 /// What only begins a command line, prepares it or looks.
 const PREPARATIONS: [&str; 6] = ["cd", "export", "source", ".", "set", "echo"];
-/// Programs that run a script that is named behind them.
-const INTERPRETERS: [&str; 9] = ["node", "tsx", "ts-node", "python", "bun", "deno", "ruby", "php", "bash"];
-const SCRIPT_ENDS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".php", ".sh"];
 /// Clients of databases.
 const DATABASES: [&str; 7] = ["psql", "mysql", "mariadb", "sqlite", "mongosh", "mongo", "redis-cli"];
 
 /// Returns a call without the words that start a shell or another user's session before it.
-pub(super) fn without_shell(segment: &str) -> Cow<'_, str> {
+pub(super) fn without_shell(segment: &str) -> &str {
     let words = commands::own_words(segment);
     let own = words.first().copied().unwrap_or_default();
     // The lines of a here-document belong to it.
     let at = segment.find(own).filter(|_| !own.is_empty()).unwrap_or_default();
-    if segment.trim_start().starts_with("sudo ") { segment[at..].into() } else { segment.into() }
+    if segment.trim_start().starts_with("sudo ") { &segment[at..] } else { segment }
 }
 
-/// Returns the command lines that a command line runs: itself, or those in quotes that it gives to a shell.
-pub(super) fn scripts(command: &str) -> Vec<Cow<'_, str>> {
-    let inner = |segment: &str| {
-        let words = commands::own_words(segment);
-        let takes_script =
-            || words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
-        let is_shell = matches!(words.first(), Some(&("bash" | "sh" | "zsh"))) && takes_script();
-        (is_shell || words.first() == Some(&"ssh")) && segment.contains(['\'', '"'])
-    };
-    let all = commands::segments(command);
-    if !all.iter().any(|segment| inner(segment)) {
-        return vec![command.into()];
-    }
-    let quoted = |segment: &str| {
-        let at = segment.find(['\'', '"'])?;
-        let quote = segment[at..].chars().next()?;
-        let rest = &segment[at + 1..];
-        rest.rfind(quote).map(|end| Cow::Owned(rest[..end].to_owned()))
-    };
-    let script = |segment: &&str| if inner(segment) { quoted(segment) } else { Some(Cow::Owned((*segment).to_owned())) };
-    all.iter().filter_map(script).collect()
+/// Returns the commands that a command line runs. Those in quotes that it gives to a shell stand in the place of the call of the shell.
+pub(super) fn steps(command: &str) -> Vec<&str> {
+    let steps_of = |segment| if takes_script(segment) { commands::segments(quoted(segment)) } else { vec![segment] };
+    commands::segments(command).into_iter().flat_map(steps_of).collect()
+}
+
+/// Returns whether a command gives a script in quotes to a shell, on this machine or on another one.
+fn takes_script(segment: &str) -> bool {
+    let words = commands::own_words(segment);
+    let has_script = || words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
+    let is_shell = words.first().is_some_and(|program| commands::is_shell(program)) && has_script();
+    (is_shell || words.first() == Some(&"ssh")) && segment.contains(['\'', '"'])
+}
+
+/// Returns what stands between the first quote of a command and the last one of its kind. Empty if there is only one.
+fn quoted(segment: &str) -> &str {
+    let quote = segment.find(['\'', '"']).map(|at| segment.split_at(at + 1));
+    quote.and_then(|(before, rest)| rest.rfind(before.chars().next_back()?).map(|end| &rest[..end])).unwrap_or_default()
 }
 
 /// Returns what a call changes, if it may change anything outside of the repository's files.
@@ -240,16 +232,16 @@ fn script(line: &str, program: &str, words: &[&str]) -> Option<Kind> {
         let raw: Vec<&str> = line.split_whitespace().collect();
         let is_name = |pair: &&[&str]| pair[1] != "run" && !pair[1].starts_with('-') && !VALUE_OPTIONS.contains(&pair[0]);
         if raw.windows(2).find(is_name).is_some_and(|pair| changes_data(pair[1])) {
-            return Some(Kind::Named);
+            return Some(Kind::ScriptByName);
         }
     }
-    if !INTERPRETERS.contains(&program) {
+    if !(commands::is_interpreter(program) || matches!(program, "bash" | "bun" | "deno")) {
         return None;
     }
     let file = words.iter().skip(1).find(|word| !word.starts_with('-') && **word != "run")?.trim_matches(['"', '\'']);
     let lower = file.to_lowercase();
     let is_passing = lower.contains("/tmp/") || lower.contains("/temp/");
-    let is_script = SCRIPT_ENDS.iter().any(|end| lower.ends_with(end)) && !text::contains_any(line, &[" -e ", " -c "]);
+    let is_script = is_script(&lower) && !text::contains_any(line, &[" -e ", " -c "]);
     (is_script && !is_passing && !tests_something(&lower)).then_some(Kind::Script)
 }
 

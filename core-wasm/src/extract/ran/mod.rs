@@ -86,10 +86,9 @@ impl Ran {
             return false;
         }
         let mut is_told = false;
-        let scripts = kind::scripts(command);
-        let steps: Vec<&str> = scripts.iter().flat_map(|script| commands::segments(script)).collect();
-        let calls: Vec<_> = steps.iter().map(|step| kind::without_shell(step)).collect();
-        let calls: Vec<(&str, Kind)> = calls.iter().filter_map(|call| Some((call.as_ref(), kind(call)?))).collect();
+        let steps = kind::steps(command);
+        let calls = steps.iter().map(|step| kind::without_shell(step));
+        let calls: Vec<(&str, Kind)> = calls.filter_map(|call| Some((call, kind(call)?))).collect();
         let output = text::without_codes(output);
         let has_one = calls.len() == 1;
         // What fails in a line of several commands may be any of them.
@@ -118,7 +117,7 @@ impl Ran {
 
     /// Records a call of a server's tool and what it answered.
     pub(super) fn server_called(&mut self, tool_use: &ToolUse, output: &str, is_error: bool) {
-        self.servers.called(&tool_use.name, &tool_use.detail, output, is_error || tool_use.is_trial);
+        self.servers.called(&tool_use.name, &tool_use.detail, output, is_error || tool_use.is_dry_run);
     }
 
     fn add(&mut self, call: &str, kind: Kind, mut said: Said, is_again: bool) {

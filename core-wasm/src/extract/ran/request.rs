@@ -188,9 +188,14 @@ mod tests {
             "docker exec till curl -X DELETE http://localhost:3000/slips/12",
             "curl -X DELETE http://localhost:3000/slips/13 &",
         ] {
-            assert!(items(&[(command, "{}")]).iter().all(|it| it.ends_with("JSON")), "{command}");
-            assert!(items(&[(command, "")]).is_empty(), "{command}");
+            for output in ["{}", ""] {
+                assert_eq!(items(&[(command, output)]).len(), 0, "{command}");
+            }
         }
+        assert_eq!(
+            items(&[("curl -X DELETE https://till.example/slips/7", "{}")]),
+            ["`DELETE till.example/slips/7` → JSON"]
+        );
         assert!(items(&[("curl -X DELETE http://localhost:3000/slips/7; ring", "Exit code 1")]).is_empty());
     }
 

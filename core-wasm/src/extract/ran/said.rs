@@ -82,7 +82,7 @@ fn change(kind: Kind, line: &str) -> Option<&str> {
         return (is_statement && line.split_whitespace().count() <= 4).then_some(line);
     }
     // Django names the migrations that it applies.
-    if kind == Kind::Named && line.starts_with("Applying ") {
+    if kind == Kind::ScriptByName && line.starts_with("Applying ") {
         return Some(line);
     }
     let verb = line.split_whitespace().next()?.to_lowercase();

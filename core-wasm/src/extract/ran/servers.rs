@@ -1,8 +1,9 @@
-//! What the agent changed through tools of MCP servers: a cluster, a database, a calendar. No command shows it. Only what certainly passed
-//! is told, with names that are no person's and no key.
+//! What the agent changed through tools of MCP servers: a cluster, a database, a calendar. A call is told if neither its status nor the
+//! beginning of its answer says that it may have failed, with names that are no person's and no key.
 
 use serde::{Deserialize, Serialize};
 
+use crate::extract::server_tools::{self, has_plain_signs};
 use crate::text;
 
 /// The maximum number of tools to keep, and how many of them are told.
@@ -15,44 +16,6 @@ const MAX_NAME_CHARS: usize = 50;
 /// The length from which a word of letters and digits may be a key, and that from which one of letters may be, in bytes.
 const MIN_KEY_BYTES: usize = 8;
 const MIN_LONG_KEY_BYTES: usize = 25;
-/// The length of the beginning of an answer that says whether the call failed, in bytes.
-const MAX_ANSWER_BYTES: usize = 400;
-
-/// The verbs of tools that change something.
-const CHANGES: &[&str] = &[
-    "create", "add", "insert", "upsert", "update", "edit", "patch", "put", "apply", "replace", "rename", "delete", "remove",
-    "drop", "archive", "restore", "enable", "disable", "scale", "restart", "rollback", "deploy", "publish", "upload",
-    "import", "merge", "send", "post", "migrate", "assign", "approve", "cancel",
-];
-
-/// The words of tools that only look, count, or work a device.
-const LOOKS: &[&str] = &[
-    "get",
-    "list",
-    "search",
-    "read",
-    "query",
-    "fetch",
-    "view",
-    "find",
-    "show",
-    "check",
-    "describe",
-    "wait",
-    "count",
-    "status",
-    "lookup",
-    "numbers",
-    "selection",
-    "keys",
-    "location",
-    "breakpoint",
-    "preview",
-    "validate",
-    "diff",
-    "dry",
-];
-
 /// Parts of the names of tools that handle people or keys, and of such names.
 const PERSONAL: &[&str] = &[
     "user",
@@ -77,74 +40,6 @@ const PERSONAL: &[&str] = &[
     "token",
     "password",
     "credential",
-];
-
-/// What an answer says, in lower case and without blanks and quotes, if nothing went wrong.
-const WELL: &[&str] =
-    &["error:null", "error:false", "error:0", "errors:0", "errors:[]", "errors:null", "failed:0", "failed:[]", "failures:0"];
-
-/// Parts of such an answer from which nobody knows whether something was changed.
-const DOUBTS: &[&str] = &[
-    "error",
-    "exception",
-    "fail",
-    "denied",
-    "refused",
-    "reject",
-    "forbidden",
-    "unauthor",
-    "invalid",
-    "notfound",
-    "notallowed",
-    "nosuch",
-    "cannot",
-    "can't",
-    "unable",
-    "notpermitted",
-    "permission",
-    "timeout",
-    "timedout",
-    "norights",
-    "success:false",
-    "ok:false",
-    "created:false",
-    "status:4",
-    "status:5",
-    "code:4",
-    "code:5",
-    "http4",
-    "http5",
-    "http/1.14",
-    "http/1.15",
-    "http/24",
-    "http/25",
-    "dryrun",
-    "dry-run",
-    "dry_run",
-    "would",
-    "preview",
-];
-
-/// Parts of the names of servers and tools whose changes are no part of the work: they drive a page, draw a picture, or keep the agent's
-/// own notes. Pull requests and issues are told elsewhere.
-const ASIDE: &[&str] = &[
-    "browser",
-    "playwright",
-    "chrome",
-    "puppeteer",
-    "computer-use",
-    "memor",
-    "remember",
-    "thinking",
-    "todo",
-    "chapter",
-    "tts",
-    "config",
-    "project_root",
-    "pull_request",
-    "pullrequest",
-    "merge_request",
-    "issue",
 ];
 
 /// The calls of one tool that passed.
@@ -174,7 +69,10 @@ impl ServerCalls {
     /// Records a call of a tool, with the name of what it was about and what the tool answered, if the tool changes something and passed.
     /// The name may be empty.
     pub(super) fn called(&mut self, tool: &str, about: &str, output: &str, is_error: bool) {
-        let Some(told) = changing_tool(tool).filter(|_| !is_error && !is_doubtful(output)) else { return };
+        let Some(told) = server_tools::changing_tool(tool).filter(|_| !is_error && !server_tools::is_doubtful(output))
+        else {
+            return;
+        };
         let at = self.calls.iter().position(|calls| calls.tool == told);
         let mut calls = at.map(|at| self.calls.remove(at)).unwrap_or_default();
         calls.tool = told;
@@ -215,40 +113,6 @@ impl Calls {
     }
 }
 
-/// Returns the name of a server's tool that changes something, as it is told: `mcp__shop__create_slip` is "shop" and the tool.
-fn changing_tool(name: &str) -> Option<String> {
-    let (server, tool) = name.strip_prefix("mcp__")?.rsplit_once("__")?;
-    let words = words(tool);
-    let changes = words.iter().take(2).any(|word| CHANGES.contains(&word.as_str()));
-    let looks = words.iter().any(|word| LOOKS.contains(&word.as_str()));
-    let told = format!("{} {tool}", server.rsplit("__").next().unwrap_or(server));
-    let is_told = changes && !looks && has_plain_signs(&told) && !text::contains_any(&name.to_lowercase(), ASIDE);
-    is_told.then_some(told)
-}
-
-/// Returns the words of a tool's name in lower case: "create" and "slip" of `create-slip` and `createSlip`. A prefix of a few letters may
-/// stand before them.
-fn words(tool: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for part in tool.split(['_', '-', '.']) {
-        let mut word = String::new();
-        for c in part.chars() {
-            if c.is_uppercase() && !word.is_empty() && !word.ends_with(char::is_uppercase) {
-                words.push(std::mem::take(&mut word));
-            }
-            word.push(c);
-        }
-        words.push(word);
-    }
-    words.retain(|word| !word.is_empty());
-    words.iter().map(|word| word.to_lowercase()).collect()
-}
-
-/// Returns whether a text has only letters, digits, blanks and the signs of names and paths.
-fn has_plain_signs(text: &str) -> bool {
-    text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/'))
-}
-
 /// Returns whether a name is short and plain, and no word of it may be a key.
 fn is_plain(name: &str) -> bool {
     let may_be_key = |word: &str| {
@@ -257,16 +121,6 @@ fn is_plain(name: &str) -> bool {
     };
     let is_short = !name.is_empty() && name.chars().count() <= MAX_NAME_CHARS;
     is_short && has_plain_signs(name) && !name.split([' ', '-', '_', '.', '/']).any(may_be_key)
-}
-
-/// Returns whether it is not certain from a tool's answer that it did what it is for.
-fn is_doubtful(output: &str) -> bool {
-    let head = text::head(output, MAX_ANSWER_BYTES).to_lowercase();
-    let mut head: String = head.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();
-    for well in WELL {
-        head = head.replace(well, "");
-    }
-    text::contains_any(&head, DOUBTS)
 }
 
 #[cfg(test)]
@@ -291,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_certainly_passed_is_told() {
+    fn a_call_that_may_have_failed_is_not_told() {
         let create = "mcp__shop__create_slip";
         for answer in [r#"{"error":null,"data":{"id":7}}"#, "Errors: 0, created 5 rows", "Failed: 0. Printed: 5", "ok"] {
             assert_eq!(items(&[(create, "day", answer, false)]), [r#"`shop create_slip` → "day""#], "{answer}");

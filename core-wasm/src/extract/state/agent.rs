@@ -304,89 +304,14 @@ impl State {
     /// Closes the turn: what its answer says now holds.
     pub(super) fn close_turn(&mut self, settled: &mut Vec<Draft>) {
         self.unheard.clear();
-        let turn = &self.turn;
-        if !turn.answer.is_empty() {
-            self.language_counts[text::language(&turn.answer) as usize] += 2;
-            self.blockers = prose::blockers(&turn.answer);
-            let admissions = prose::admissions(&turn.answer);
-            // A chore such as "commit this" does not check anything.
-            if turn.edited || !admissions.is_empty() {
-                self.admissions = admissions;
-            }
-            let mut sentences = text::sentences(&turn.answer).into_iter();
-            let open = sentences.rfind(|it| signs::leaves_cause_open(&it.to_lowercase()));
-            if turn.edited || open.is_some() {
-                self.cause_open = open.unwrap_or_default();
-            }
-            self.expected = prose::expected_deployment(&turn.answer).unwrap_or(std::mem::take(&mut self.expected));
-            self.stopped_at = turn.stopped_at();
-            if prose::checked(&turn.answer).is_some() || standing::says_clean(&turn.answer) {
-                self.failures.checks_reported_passing();
-                if self.evidence.is_clean() && self.tests.is_none_or(|(counts, _)| counts.is_clean()) {
-                    self.tasks.checks_passed();
-                }
-            }
-            // What only announces the next step, or was cut off, is no answer.
-            // A report may stand in a code block or a table.
-            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
-                || turn.answer.contains("```")
-                || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
-            let ends_well = (says_something && !turn.cut_off && !turn.is_unfinished()) || turn.has_checked();
-            if ends_well || (turn.committed && !turn.substantive) {
-                self.undone.asked("");
-            } else if turn.is_unfinished() && !turn.title.is_empty() && turn.prompt_chars > 0 {
-                // "do 0.54.0" says little, but it is what the agent was at.
-                self.undone.asked_for_chore(&turn.title);
-            }
-            if standing::says_all_done(&turn.answer) {
-                self.tasks.all_done();
-            }
-            self.tasks.said_done(&turn.answer);
-            let only_explains =
-                human::only_asks(&turn.title) && !turn.edited && !turn.acted && !requests::asks_what_is_left(&turn.title);
-            self.open_points.answered(&turn.answer, only_explains);
-            self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
-            let label = self.labels().only_announced;
-            if turn.only_announces() {
-                self.open_points.promised(&turn.title, label);
-            }
-            let before = std::mem::replace(&mut self.last_answer, head_and_tail(&turn.answer, LAST_ANSWER_BYTES));
-            // Whoever only asks about a proposal may still agree to it.
-            let only_asked = human::only_asks(&turn.title) && !turn.edited && self.open_question.is_empty();
-            let weighed = std::mem::take(&mut self.weighed);
-            self.weighed = match only_asked {
-                true if prose::closing_question(&before).is_some() => before,
-                true => weighed,
-                false => String::new(),
-            };
-            let first = || text::sentences(&self.turn.answer).into_iter().take(MAX_FIRST);
-            if self.turn.is_whole() && first().any(|it| names_real_cause(&it)) {
-                self.results.find_real_cause();
-            }
-            // What was offered may hold for the rest: "Deleted 12. The three that are left are actually used".
-            if self.turn.is_whole()
-                && self.turn.consents
-                && first().any(|it| signs::defends(&it.to_lowercase()))
-                && !vanished::says_removal(&self.turn.answer)
-            {
-                self.results.offer_failed();
-            }
-            // A part of this turn is no answer to what its prompt disputes.
-            if self.turn.is_whole() && signs::concedes(&self.turn.answer) {
-                self.results.concede_after_all(signs::reverts(&self.turn.answer));
-            }
-            let result = self.turn_result();
-            self.results.push(result);
-            // In a long session the turn that is given up may be dropped before the end.
-            if self.results.gives_up_before() {
-                self.forget_given_up();
-            }
-        } else if turn.used_tools && turn.prompt_chars > 0 {
+        if !self.turn.answer.is_empty() {
+            self.answer_taken();
+        } else if self.turn.used_tools && self.turn.prompt_chars > 0 {
             // What was done without a word is told by the request.
             let result = self.turn_result();
             self.results.push(result);
-        } else if turn.prompt_chars > 0 {
-            self.unheard.clone_from(&turn.denials);
+        } else if self.turn.prompt_chars > 0 {
+            self.unheard.clone_from(&self.turn.denials);
         }
         if let Some(memory) = self.failures.pasted_memory(&self.turn.answered.clone(), self.labels()) {
             self.memories.add(memory, settled);
@@ -399,6 +324,114 @@ impl State {
         settled.extend(self.turn.draft());
         self.request_of_closed_turn();
         self.turn = Turn::default();
+    }
+
+    /// Takes the last answer of the turn.
+    fn answer_taken(&mut self) {
+        self.language_counts[text::language(&self.turn.answer) as usize] += 2;
+        self.faults_admitted();
+        self.checks_said_to_pass();
+        self.request_answered();
+        self.questions_left_open();
+        self.earlier_results_judged();
+        let result = self.turn_result();
+        self.results.push(result);
+        // In a long session the turn that is given up may be dropped before the end.
+        if self.results.gives_up_before() {
+            self.forget_given_up();
+        }
+    }
+
+    /// Takes what an answer says of what does not work, or is not known to work.
+    fn faults_admitted(&mut self) {
+        let turn = &self.turn;
+        self.blockers = prose::blockers(&turn.answer);
+        let admissions = prose::admissions(&turn.answer);
+        // A chore such as "commit this" does not check anything.
+        if turn.edited || !admissions.is_empty() {
+            self.admissions = admissions;
+        }
+        let mut sentences = text::sentences(&turn.answer).into_iter();
+        let open = sentences.rfind(|it| signs::leaves_cause_open(&it.to_lowercase()));
+        if turn.edited || open.is_some() {
+            self.cause_open = open.unwrap_or_default();
+        }
+        self.expected = prose::expected_deployment(&turn.answer).unwrap_or(std::mem::take(&mut self.expected));
+        self.stopped_at = turn.stopped_at();
+    }
+
+    /// Takes an answer's word that the checks pass.
+    fn checks_said_to_pass(&mut self) {
+        let answer = &self.turn.answer;
+        if prose::checked(answer).is_some() || standing::says_clean(answer) {
+            self.failures.checks_reported_passing();
+            if self.evidence.is_clean() && self.tests.is_none_or(|(counts, _)| counts.is_clean()) {
+                self.tasks.checks_passed();
+            }
+        }
+    }
+
+    /// Takes that the request and the tasks are done, if the answer says something and the turn was not cut off.
+    fn request_answered(&mut self) {
+        let turn = &self.turn;
+        // What only announces the next step, or was cut off, is no answer.
+        // A report may stand in a code block or a table.
+        let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
+            || turn.answer.contains("```")
+            || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
+        let ends_well = (says_something && !turn.cut_off && !turn.is_unfinished()) || turn.has_checked();
+        if ends_well || (turn.committed && !turn.substantive) {
+            self.undone.asked("");
+        } else if turn.is_unfinished() && !turn.title.is_empty() && turn.prompt_chars > 0 {
+            // "do 0.54.0" says little, but it is what the agent was at.
+            self.undone.asked_for_chore(&turn.title);
+        }
+        if standing::says_all_done(&turn.answer) {
+            self.tasks.all_done();
+        }
+        self.tasks.said_done(&turn.answer);
+    }
+
+    /// Takes what an answer asks or promises, and keeps what the next prompt may answer.
+    fn questions_left_open(&mut self) {
+        let turn = &self.turn;
+        let only_asked = human::only_asks(&turn.title) && !turn.edited;
+        let only_explains = only_asked && !turn.acted && !requests::asks_what_is_left(&turn.title);
+        self.open_points.answered(&turn.answer, only_explains);
+        self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
+        let label = self.labels().only_announced;
+        if turn.only_announces() {
+            self.open_points.promised(&turn.title, label);
+        }
+        let before = std::mem::replace(&mut self.last_answer, head_and_tail(&turn.answer, LAST_ANSWER_BYTES));
+        let weighed = std::mem::take(&mut self.weighed);
+        // Whoever only asks about a proposal may still agree to it.
+        self.weighed = match only_asked && self.open_question.is_empty() {
+            true if prose::closing_question(&before).is_some() => before,
+            true => weighed,
+            false => String::new(),
+        };
+    }
+
+    /// Takes what an answer says of earlier results: that their cause was another, that what was offered failed, or that the user is right.
+    fn earlier_results_judged(&mut self) {
+        let turn = &self.turn;
+        // A part of this turn is no answer to what its prompt disputes.
+        if !turn.is_whole() {
+            return;
+        }
+        let first = || text::sentences(&turn.answer).into_iter().take(MAX_FIRST);
+        if first().any(|it| names_real_cause(&it)) {
+            self.results.find_real_cause();
+        }
+        // What was offered may hold for the rest: "Deleted 12. The three that are left are actually used".
+        let defends = || first().any(|it| signs::defends(&it.to_lowercase()));
+        if turn.consents && defends() && !vanished::says_removal(&turn.answer) {
+            self.results.offer_failed();
+        }
+        if signs::concedes(&turn.answer) {
+            self.results.concede_after_all(signs::reverts(&turn.answer));
+        }
     }
 }
 

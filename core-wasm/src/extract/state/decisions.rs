@@ -26,6 +26,8 @@ const MIN_TAKEN_WORDS: usize = 3;
 const MAX_SHORT_ABOUT: usize = 60;
 /// The length of such words up to which it is told what the choice is about, in characters.
 const MAX_SHORT_BESIDE: usize = 80;
+/// The maximum length of the prompt that is quoted behind a choice, in characters.
+const MAX_QUOTED: usize = 120;
 /// The length up to which a prompt that takes an option says little else, in characters.
 const MAX_SHORT_CHOICE: usize = 60;
 /// The length up to which a prompt that withdraws something says nothing else, in characters.
@@ -46,24 +48,13 @@ impl State {
         if answer.is_empty() || self.interrupted {
             return;
         }
-        // That everything is fine is a fact, not a choice.
-        let chose = |resolved: &options::Resolution| {
-            resolved.is_own
-                || resolved.is_weighed
-                || !resolved.asked.is_empty()
-                || !resolved.rejected.is_empty()
-                || (prose::checked(&resolved.what).is_none()
-                    && !prose::is_procedure(&resolved.what)
-                    && prose::offers_choice(&resolved.what))
-        };
         let all = options::resolve_all(prompt, answer);
         if all.is_empty() && !has_letter(prompt) && !human::only_asks(prompt) {
             self.results.options_passed_over();
         }
-        let chose = |resolved: &options::Resolution| chose(resolved) && !resolved.is_of_session();
         // An option that was picked by its letter is no subject of the next choice.
         let about = Some(about).filter(|about| human::stands_alone(about) && human::without_option_letter(about) == *about);
-        for (number, mut resolved) in all.into_iter().filter(chose).enumerate() {
+        for (number, mut resolved) in all.into_iter().filter(is_choice).enumerate() {
             // Whoever says much may speak of a list that offers nothing.
             if prompt.chars().count() <= MAX_SHORT_CHOICE {
                 self.results.turn_down(&resolved.rejected.iter().map(|it| start_of_option(it)).collect::<Vec<_>>());
@@ -72,41 +63,14 @@ impl State {
                 self.results.question_answered();
             }
             resolved.rejected.retain(|option| prose::can_be_rejected(option));
-            let said = text::clip(&text::one_line(prompt), 120).into_owned();
             // What a program says is nobody's word.
             if !matches!(said_by, SaidBy::Agreed | SaidBy::Human) {
                 resolved.beside.clear();
             }
-            let is_short = resolved.beside.chars().count() <= MAX_SHORT_BESIDE;
-            let max = if resolved.beside.is_empty() { MAX_RULING_ABOUT } else { MAX_SHORT_ABOUT };
-            // An option alone does not say what was decided about.
-            let what = if !resolved.asked.is_empty() {
-                format!("{} → {}", resolved.asked, resolved.what)
-            } else if let Some(about) = about.filter(|_| !resolved.rejected.is_empty() && !resolved.is_own && is_short) {
-                format!("{} ({}: {})", resolved.what, self.labels().about, text::clip(about, max))
-            } else {
-                resolved.what
-            };
-            let beside = users_words(&resolved.beside, self.labels());
-            let content = decision_text(&format!("{what}{beside}"), &resolved.why, &resolved.rejected, self.labels());
-            let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own && beside.is_empty();
-            let content = if is_quoted { format!("{content} (\"{said}\")") } else { content };
-            let is_light = resolved.rejected.is_empty() && !resolved.is_own && !resolved.is_weighed;
-            let importance = if is_light { 55 } else { 80 };
             let key =
                 if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
-            let memory = SessionMemory {
-                key,
-                title: what,
-                beside,
-                why: resolved.why,
-                rejected: resolved.rejected,
-                content,
-                importance,
-                said_by,
-                turn: self.turns,
-                ..decision(source)
-            };
+            let told = choice_memory(resolved, prompt, about, source, self.labels());
+            let memory = SessionMemory { key, said_by, turn: self.turns, ..told };
             self.memories.add(memory, settled);
         }
     }
@@ -288,6 +252,53 @@ impl State {
 /// Returns a decision that says nothing yet.
 pub(super) fn decision(source: &LineRef) -> SessionMemory {
     SessionMemory { kind: "decision".to_owned(), source: source.clone(), ..SessionMemory::default() }
+}
+
+/// Returns whether what a prompt resolved is a choice. That everything is fine is a fact.
+fn is_choice(resolved: &options::Resolution) -> bool {
+    let is_proposal = || {
+        prose::checked(&resolved.what).is_none()
+            && !prose::is_procedure(&resolved.what)
+            && prose::offers_choice(&resolved.what)
+    };
+    let decides = resolved.is_own || resolved.is_weighed || !resolved.asked.is_empty() || !resolved.rejected.is_empty();
+    (decides || is_proposal()) && !resolved.is_of_session()
+}
+
+/// Returns a choice as a memory, without who said it. `about` is what was asked for before.
+fn choice_memory(
+    resolved: options::Resolution,
+    prompt: &str,
+    about: Option<&str>,
+    source: &LineRef,
+    labels: &Labels,
+) -> SessionMemory {
+    let is_short = resolved.beside.chars().count() <= MAX_SHORT_BESIDE;
+    let max = if resolved.beside.is_empty() { MAX_RULING_ABOUT } else { MAX_SHORT_ABOUT };
+    let excludes = !resolved.rejected.is_empty() && !resolved.is_own;
+    // An option alone does not say what was decided about.
+    let what = if !resolved.asked.is_empty() {
+        format!("{} → {}", resolved.asked, resolved.what)
+    } else if let Some(about) = about.filter(|_| excludes && is_short) {
+        format!("{} ({}: {})", resolved.what, labels.about, text::clip(about, max))
+    } else {
+        resolved.what
+    };
+    let beside = users_words(&resolved.beside, labels);
+    let content = decision_text(&format!("{what}{beside}"), &resolved.why, &resolved.rejected, labels);
+    let said = text::one_line(prompt);
+    let is_quoted = excludes && beside.is_empty();
+    let content = if is_quoted { format!("{content} (\"{}\")", text::clip(&said, MAX_QUOTED)) } else { content };
+    let is_light = resolved.rejected.is_empty() && !resolved.is_own && !resolved.is_weighed;
+    SessionMemory {
+        title: what,
+        beside,
+        why: resolved.why,
+        rejected: resolved.rejected,
+        content,
+        importance: if is_light { 55 } else { 80 },
+        ..decision(source)
+    }
 }
 
 /// Returns what the user said beside a choice, as it stands behind the choice.

@@ -34,7 +34,7 @@ impl State {
         };
         what.trim().clone_into(&mut self.refused);
         // A server's own error may begin with the client's words, so a reason beside its tool is nobody's.
-        let is_foreign = tool_use.name.starts_with("mcp__");
+        let is_foreign = tool_use.is_of_server();
         if let Some(reason) = reason.filter(|_| !is_foreign) {
             let reason = without_client_note(reason).to_owned();
             let about = self.topic().to_owned();

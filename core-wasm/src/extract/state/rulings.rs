@@ -7,6 +7,7 @@ use super::decisions::{MAX_CHOICE_CHARS, decision};
 use super::directives::MAX_ABOUT_CHARS;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
+use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, RULING_KEY, SessionMemory};
 use crate::said_by::SaidBy;
 use crate::text;
@@ -76,18 +77,7 @@ impl State {
         if self.memories.live().filter(of_words).any(|memory| memory.kind == "decision") {
             return;
         }
-        let mut rulings = human::rulings(said);
-        if rulings.is_empty() && !refused.is_empty() {
-            rulings.extend(human::replacement(said));
-            // What is said to another call mostly is the next step.
-            if rulings.is_empty() && is_text {
-                rulings.extend(human::wishes(said));
-            }
-            if rulings.is_empty() {
-                rulings.extend(human::proposed_instead(said));
-            }
-        }
-        for ruling in rulings {
+        for ruling in rulings_in(said, refused, is_text) {
             // What is done once it is done binds nobody.
             if ruling.asks && refused.is_empty() && !human::asks_to_stay(&ruling.said) {
                 continue;
@@ -105,15 +95,7 @@ impl State {
                 _ => self.about(&ruling.said, said, about),
             };
             let about = Some(about).filter(|about| !about.is_empty() && ruling.points);
-            let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
-            let what = match about {
-                // What was refused says which part of the work it is about.
-                _ if !refused.is_empty() && !is_record && ruling.said.chars().count() <= MAX_ABOUT_CHARS => {
-                    format!("{} ({})", ruling.said, labels.refused.replace("{}", &text::clip(refused, MAX_RULING_ABOUT)))
-                }
-                Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(&about, MAX_RULING_ABOUT)),
-                None => ruling.said.clone(),
-            };
+            let what = ruled(&ruling.said, refused, about.as_deref(), labels);
             let memory = SessionMemory {
                 key,
                 title: what.clone(),
@@ -136,6 +118,35 @@ impl State {
         for memory in std::mem::take(&mut self.asked_rulings) {
             self.memories.add(memory, settled);
         }
+    }
+}
+
+/// Returns what a text settles. `refused` is the call that it was said to instead of an answer, and `is_text` says whether that call
+/// writes a text. What is said to another call mostly is the next step.
+fn rulings_in(said: &str, refused: &str, is_text: bool) -> Vec<human::Ruling> {
+    let mut rulings = human::rulings(said);
+    if rulings.is_empty() && !refused.is_empty() {
+        rulings.extend(human::replacement(said));
+        if rulings.is_empty() && is_text {
+            rulings.extend(human::wishes(said));
+        }
+        if rulings.is_empty() {
+            rulings.extend(human::proposed_instead(said));
+        }
+    }
+    rulings
+}
+
+/// Returns a ruling with what it is about: the call that it was said to, which says which part of the work it is about, or else the
+/// subject of the work.
+fn ruled(said: &str, refused: &str, about: Option<&str>, labels: &Labels) -> String {
+    let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
+    match about {
+        _ if !refused.is_empty() && !is_record && said.chars().count() <= MAX_ABOUT_CHARS => {
+            format!("{said} ({})", labels.refused.replace("{}", &text::clip(refused, MAX_RULING_ABOUT)))
+        }
+        Some(about) => format!("{said} ({}: {})", labels.about, text::clip(about, MAX_RULING_ABOUT)),
+        None => said.to_owned(),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::extract::commits;
 use crate::extract::failures;
 use crate::extract::human;
 use crate::extract::memories::SessionMemory;
+use crate::extract::server_tools;
 use crate::extract::switched;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::work_tree;
@@ -59,7 +60,7 @@ impl State {
         }
         // What another agent did may stand nowhere else.
         let is_agent = tool_use.tool == Tool::Agent && !tool_use.is_reader();
-        if is_agent || (tool_use.tool == Tool::Other && may_act(&tool_use.name)) {
+        if is_agent || (tool_use.tool == Tool::Other && server_tools::may_change(&tool_use.name)) {
             self.commit_contents.may_be_written();
             if !is_error {
                 self.turn.acted = true;
@@ -76,18 +77,7 @@ impl State {
             Tool::Read if !tool_use.what.is_empty() => {
                 self.turn.add_file(&tool_use.what);
                 if !is_error {
-                    self.plan_read(&tool_use.what, content);
-                    let path = tool_use.what.as_str();
-                    if self.lost.wants_look(path, self.turns)
-                        && let Some(whole) = line.result.and_then(whole_file)
-                    {
-                        self.file_looked_at(path, &whole);
-                    }
-                    if self.is_background_output(path) {
-                        let shown = clean::clean(&transcript::result_text(content));
-                        let output: Vec<&str> = shown.lines().map(without_line_number).collect();
-                        self.background_read(path, &output.join("\n"));
-                    }
+                    self.file_read(&tool_use.what, content, line);
                 }
             }
             // The client may lose a list. What the agent then ticks off is done.
@@ -99,6 +89,21 @@ impl State {
             _ if is_error => {}
             Tool::Other => self.other_tool_answered(tool_use, content, settled),
             _ => self.tool_answered(tool_use, content, line, settled),
+        }
+    }
+
+    /// Takes a file that the agent read: a plan, what it wrote before, or what a command prints that runs beside it.
+    fn file_read(&mut self, path: &str, content: Option<Raw<'_>>, line: &Line<'_>) {
+        self.plan_read(path, content);
+        if self.lost.wants_look(path, self.turns)
+            && let Some(whole) = line.result.and_then(whole_file)
+        {
+            self.file_looked_at(path, &whole);
+        }
+        if self.is_background_output(path) {
+            let shown = clean::clean(&transcript::result_text(content));
+            let output: Vec<&str> = shown.lines().map(without_line_number).collect();
+            self.background_read(path, &output.join("\n"));
         }
     }
 
@@ -141,7 +146,7 @@ impl State {
             self.background_ended(&transcript::result_text(content));
         } else if tool_use.name == "BashOutput" {
             self.background_asked(&tool_use.what, &transcript::result_text(content));
-        } else if tool_use.name.starts_with("mcp__") && name.contains("issue") {
+        } else if tool_use.is_of_server() && name.contains("issue") {
             let known = self.references.filed().count();
             let output = transcript::result_text(content);
             self.references.tracker_answered(&tool_use.name, &output, self.turns);
@@ -149,12 +154,12 @@ impl State {
             self.issues_filed_since(known);
         } else if tool_use.tracked.is_some() {
             self.tracker_answered(tool_use, &transcript::result_text(content), settled);
-        } else if looks_at_pages(&tool_use.name) {
+        } else if server_tools::drives_browser(&tool_use.name) {
             self.undone.looked();
             self.evidence.looked();
         } else if name.contains("diagnostics") {
             self.evidence.looked();
-        } else if tool_use.is_of_server() && runs_something(&name) {
+        } else if server_tools::runs_something(&name) {
             self.evidence.ran();
         } else if tool_use.is_of_server() || tool_use.name == "Skill" {
             // Nobody knows what it does.
@@ -444,13 +449,6 @@ impl State {
     }
 }
 
-/// Returns whether a tool of a server may change something, by its name: not `mcp__shop__list_prices`.
-fn may_act(name: &str) -> bool {
-    const LOOKS: [&str; 10] = ["get", "list", "search", "read", "query", "fetch", "view", "find", "resolve", "screenshot"];
-    let own = name.strip_prefix("mcp__").and_then(|rest| rest.rsplit("__").next()).map(str::to_ascii_lowercase);
-    own.is_some_and(|own| !text::contains_any(&own, &LOOKS))
-}
-
 /// Returns whether what a run of tests names is not the folder of all tests.
 fn is_not_all_tests(target: &str) -> bool {
     !matches!(target.trim_start_matches("./").trim_end_matches('/'), "test" | "tests")
@@ -476,18 +474,6 @@ fn is_of_client(output: &str, is_error: bool) -> bool {
     text::contains_any(output, &SIGNS) || (is_error && output.starts_with("<tool_use_error>"))
 }
 
-/// Returns whether a tool drives a browser.
-fn looks_at_pages(tool: &str) -> bool {
-    let tool = tool.to_lowercase();
-    text::contains_any(&tool, &["browser", "playwright", "chrome", "puppeteer"])
-}
-
-/// Returns whether a server's tool runs something, by its name in lower case: a test, a program, a piece of code.
-fn runs_something(tool: &str) -> bool {
-    let own = tool.rsplit("__").next().unwrap_or(tool);
-    own.starts_with("run") || text::contains_any(own, &["_run", "exec", "test", "eval", "process"])
-}
-
 /// Returns the text of a file that was read, if it was read as a whole.
 fn whole_file(result: Raw<'_>) -> Option<Cow<'_, str>> {
     let file = result.get("file")?;
@@ -500,19 +486,4 @@ fn whole_file(result: Raw<'_>) -> Option<Cow<'_, str>> {
 fn without_line_number(line: &str) -> &str {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', '\t']).unwrap_or(line)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_servers_tool_that_runs_something() {
-        for tool in ["mcp__runner__run_tests", "mcp__ide__executecode", "mcp__shop__start_process", "mcp__till__eval"] {
-            assert!(runs_something(tool), "{tool}");
-        }
-        for tool in ["mcp__runner__list_slips", "mcp__tests__prune_slips"] {
-            assert!(!runs_something(tool), "{tool}");
-        }
-    }
 }

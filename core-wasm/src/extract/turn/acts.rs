@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::extract::commands::{self, Class};
 use crate::extract::failures;
+use crate::extract::files::is_script;
 use crate::text;
 
 /// The maximum number of commands to keep. The oldest is dropped first.
@@ -72,7 +73,7 @@ fn may_act(segment: &str) -> bool {
 
 /// Returns whether a command asks a server of this machine, which tries out the work.
 fn asks_own_server(segment: &str) -> bool {
-    commands::own_words(segment).first() == Some(&"curl") && text::contains_any(segment, &["localhost", "127.0.0.1"])
+    commands::own_words(segment).first() == Some(&"curl") && text::contains_any(segment, &commands::LOCAL_HOSTS)
 }
 
 /// Returns a command as it is told. None if git tells what it did, or if it is a script on the command line, which only looks at something,
@@ -96,10 +97,8 @@ fn only_fetches(segment: &str) -> bool {
 
 /// Returns whether a command runs a script, which may write any file.
 fn runs_script(segment: &str) -> bool {
-    const ENDS: [&str; 7] = [".py", ".js", ".mjs", ".ts", ".rb", ".sh", ".R"];
-    let is_script = |word: &&str| ENDS.iter().any(|end| word.ends_with(end));
     let is_other = commands::class(segment) == Class::Other && !is_git(segment);
-    is_other && may_act(segment) && commands::own_words(segment).iter().any(is_script)
+    is_other && may_act(segment) && commands::own_words(segment).into_iter().any(is_script)
 }
 
 /// Returns whether `find` or `xargs` removes what is found, or gives it to a program that changes it.
@@ -120,30 +119,30 @@ fn writes_behind_pipe(command: &str) -> bool {
         match words.next() {
             Some("tee") => words.find(|word| !word.starts_with('-')).is_some_and(|file| !is_passing(file)),
             Some("xargs") => changes(behind),
-            program => program.is_some_and(|program| SHELLS.contains(&program)),
+            program => program.is_some_and(runs_commands),
         }
     })
 }
 
 /// Returns whether a word of a call is a program that changes the files that it is given.
 fn changes(call: &str) -> bool {
-    const CHANGERS: [&str; 8] = ["rm", "mv", "cp", "tee", "touch", "mkdir", "chmod", "kill"];
-    let is_changer = |word: &str| CHANGERS.contains(&word) || SHELLS.contains(&word);
-    call.contains("sed -i") || call.split_whitespace().any(is_changer)
+    commands::changes_given(call) || call.split_whitespace().any(runs_commands)
 }
 
 fn is_passing(file: &str) -> bool {
     text::contains_any(file.trim_start_matches(['"', '\'']), &["/tmp/", "/dev/"])
 }
 
-/// Programs that run commands, which are no words of the script that say what is written.
-const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "osascript", "powershell", "pwsh", "perl"];
+/// Returns whether a program runs commands, which are no words of the script that say what is written.
+fn runs_commands(program: &str) -> bool {
+    commands::is_shell(program) || matches!(program, "osascript" | "powershell" | "pwsh" | "perl")
+}
 
 /// Returns whether a script on the command line names nothing that writes.
 fn only_reads(segment: &str) -> bool {
     const WRITES: [&str; 13] =
         ["<<", "write", "'w", "\"w", "remove", "unlink", "rename", "mkdir", "save", "delete", "insert", "update", "post"];
-    let is_shell = commands::own_words(segment).first().is_some_and(|program| SHELLS.contains(program));
+    let is_shell = commands::own_words(segment).first().is_some_and(|program| runs_commands(program));
     is_inline(segment) && !is_shell && !text::contains_any(&segment.to_lowercase(), &WRITES)
 }
 
@@ -155,7 +154,7 @@ fn is_inline(segment: &str) -> bool {
 /// Returns whether a shell only reads a script: `bash -n till.sh`.
 fn checks_syntax(segment: &str) -> bool {
     let words = commands::own_words(segment);
-    matches!(words.first(), Some(&("bash" | "sh" | "zsh"))) && words.get(1) == Some(&"-n")
+    words.first().is_some_and(|program| commands::is_shell(program)) && words.get(1) == Some(&"-n")
 }
 
 #[cfg(test)]

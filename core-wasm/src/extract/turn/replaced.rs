@@ -42,6 +42,23 @@ impl ChangedLines {
         }
     }
 
+    /// Counts the lines of an edit. The first of each pair says whether the line was added.
+    fn count_all(&mut self, lines: &[(bool, String)]) {
+        // An edit of which no line is known may have changed anything.
+        if lines.is_empty() || lines.len() > 2 * MAX_LINES {
+            self.is_large = true;
+            return;
+        }
+        for (is_added, line) in lines {
+            match line.trim() {
+                "" => {}
+                line if line.chars().count() > MAX_ALL_CHARS => self.is_large = true,
+                line => self.count(*is_added, line),
+            }
+        }
+        self.is_large |= self.added.len() > MAX_LINES || self.removed.len() > MAX_LINES;
+    }
+
     /// Returns what is told of the change. None if that is too much.
     fn told(&self) -> Option<String> {
         let telling = |lines: &[String]| -> Vec<String> {
@@ -70,23 +87,20 @@ impl Turn {
         lines: &[(bool, String)],
         may_hold_secret: impl FnOnce() -> bool,
     ) {
+        if self.changed_lines.len() > MAX_FILES {
+            return;
+        }
         let at = self.changed_lines.iter().position(|it| it.file == file).unwrap_or_else(|| {
             self.changed_lines.push(ChangedLines { file: file.to_owned(), ..ChangedLines::default() });
             self.changed_lines.len() - 1
         });
         let changed = &mut self.changed_lines[at];
-        // An edit of which no line is known may have changed anything.
-        changed.is_large = changed.is_large || lines.is_empty() || lines.len() > 2 * MAX_LINES || may_hold_secret();
-        let told = if changed.is_large { &[] } else { lines };
-        for (is_added, line) in told {
-            match line.trim() {
-                "" => {}
-                line if line.chars().count() > MAX_ALL_CHARS => changed.is_large = true,
-                line => changed.count(*is_added, line),
-            }
+        if !changed.is_large {
+            changed.count_all(lines);
         }
-        changed.is_large |= changed.added.len() > MAX_LINES || changed.removed.len() > MAX_LINES;
-        if changed.is_large {
+        // To look for secrets takes longer than all else here.
+        if changed.is_large || may_hold_secret() {
+            changed.is_large = true;
             (changed.removed, changed.added) = (Vec::new(), Vec::new());
         }
         // A turn that changed more files did something else than a small change, even if some of them are restored later: a change

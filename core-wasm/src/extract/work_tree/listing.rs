@@ -45,6 +45,52 @@ impl Listed {
     }
 }
 
+/// What the lines of a status say.
+#[derive(Default)]
+struct Lines {
+    listed: Listed,
+    /// Whether one of them stands in no other output.
+    is_status: bool,
+    /// Whether rtk left out some files, and some that are tracked.
+    is_cut: bool,
+    is_cut_of_tracked: bool,
+}
+
+impl Lines {
+    fn read(output: &str, is_short: bool) -> Self {
+        let mut this = Self::default();
+        let mut list = None;
+        for line in output.lines() {
+            let said = line.trim();
+            let moved_from = said.split_once(" -> ").and_then(|(before, _)| before.split(' ').next_back());
+            this.listed.moved_from.extend(moved_from.map(str::to_owned));
+            this.is_status |= ["On branch ", "HEAD detached", "## "].iter().any(|head| said.starts_with(head));
+            if let Some(ahead) = ahead(said) {
+                (this.listed.is_ahead, this.listed.ahead) = (Some(ahead), ahead_by(said).unwrap_or_default());
+            }
+            if let Some(heading) = heading(said) {
+                (list, this.is_status) = (Some(heading), true);
+            } else if said.is_empty() || (said.starts_with('(') && said.ends_with(')')) {
+                // Hints stand in parentheses.
+            } else if let Some((_, path)) = said.split_once(':').filter(|(sign, _)| is_change(sign)) {
+                this.listed.push(path.rsplit(" -> ").next().unwrap_or(path).trim(), list.unwrap_or(List::Modified));
+            } else if is_short {
+                if let Some((list, path)) = short_line(line) {
+                    this.listed.push(&path, list);
+                }
+            } else if said.starts_with("... +") {
+                this.is_cut = true;
+                this.is_cut_of_tracked |= list != Some(List::Untracked);
+            } else if !line.starts_with([' ', '\t']) || said.contains(' ') {
+                list = None;
+            } else if let Some(list) = list {
+                this.listed.push(said, list);
+            }
+        }
+        this
+    }
+}
+
 /// Returns what an output of `git status` lists, also in its short form and behind rtk, which counts the files.
 pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> {
     let (outside, inside): (Vec<GitCall>, Vec<GitCall>) = commands::git_calls_anywhere(command)
@@ -66,39 +112,7 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     let own = rest.split(['\n', ';', '&', '|']).next().unwrap_or_default();
     let is_flag = |word: &str| word.starts_with("--porcelain") || matches!(word, "-s" | "--short" | "-sb");
     let is_short = calls.iter().flatten().any(|word| is_flag(word)) || own.split_whitespace().any(is_flag);
-    let mut listed = Listed::default();
-    let (mut list, mut is_status) = (None, false);
-    let (mut is_cut, mut is_cut_of_tracked) = (false, false);
-    for line in output.lines() {
-        let said = line.trim();
-        listed
-            .moved_from
-            .extend(said.split_once(" -> ").and_then(|(before, _)| before.split(' ').next_back()).map(str::to_owned));
-        if said.starts_with("On branch ") || said.starts_with("HEAD detached") || said.starts_with("## ") {
-            is_status = true;
-        }
-        if let Some(ahead) = ahead(said) {
-            (listed.is_ahead, listed.ahead) = (Some(ahead), ahead_by(said).unwrap_or_default());
-        }
-        if let Some(heading) = heading(said) {
-            (list, is_status) = (Some(heading), true);
-        } else if said.is_empty() || (said.starts_with('(') && said.ends_with(')')) {
-            // Hints stand in parentheses.
-        } else if let Some((_, path)) = said.split_once(':').filter(|(sign, _)| is_change(sign)) {
-            listed.push(path.rsplit(" -> ").next().unwrap_or(path).trim(), list.unwrap_or(List::Modified));
-        } else if is_short {
-            if let Some((list, path)) = short_line(line) {
-                listed.push(&path, list);
-            }
-        } else if said.starts_with("... +") {
-            is_cut = true;
-            is_cut_of_tracked |= list != Some(List::Untracked);
-        } else if !line.starts_with([' ', '\t']) || said.contains(' ') {
-            list = None;
-        } else if let Some(list) = list {
-            listed.push(said, list);
-        }
-    }
+    let Lines { mut listed, is_status, is_cut, is_cut_of_tracked } = Lines::read(output, is_short);
     // An empty short status says that nothing is changed.
     let is_alone = commands::segments(command).len() == 1;
     let is_empty = listed.modified.is_empty() && listed.untracked.is_empty();

@@ -1,5 +1,7 @@
 //! The place that a request is sent to, as far as it names no secret.
 
+use crate::extract::commands::LOCAL_HOSTS;
+
 /// The maximum length of a word of a path, in characters, and of letters that need no vowel.
 const MAX_WORD_CHARS: usize = 15;
 const MAX_ABBREVIATION_CHARS: usize = 4;
@@ -28,7 +30,7 @@ pub(super) fn place(address: &str) -> Option<(String, bool)> {
     if name.is_empty() || !is_port || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte)) {
         return None;
     }
-    let is_local = matches!(name, "localhost" | "127.0.0.1" | "0.0.0.0");
+    let is_local = LOCAL_HOSTS.contains(&name);
     let path = route(path);
     if is_local {
         return Some((if path.is_empty() { host.to_owned() } else { path }, true));
