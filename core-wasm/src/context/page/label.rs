@@ -90,7 +90,8 @@ pub(super) fn looks_like_label(piece: &str) -> bool {
             words.interrupted,
             before(words.unrun),
         ];
-        all.into_iter().any(begins) || (language != Language::English && is_users(words.user))
+        all.into_iter().chain(words.of_results.iter().map(|(_, own)| *own)).any(begins)
+            || (language != Language::English && is_users(words.user))
     };
     LABELS.iter().any(|label| begins(label))
         || text::starts_with_words(&head.to_lowercase(), "user")
