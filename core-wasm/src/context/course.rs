@@ -8,7 +8,7 @@ use super::line::{self, MAX_RESULT_CHARS};
 use super::page::{Entry, Label, LineLabel, Page, SectionKind, parts, with_whole_result};
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::course::{ARROW, END, FIELD, FIRST, NOTHING, split_quote};
-use crate::extract::{Parts, states_fact};
+use crate::extract::{Parts, labels, states_fact};
 use crate::text;
 
 /// How much room results get beside each other. The latest work before the end often says more than the end. What was only found or said
@@ -303,7 +303,8 @@ impl<'n> Course<'n> {
             Some(asked) => Label::Asked.line(asked),
         };
         let brief = if asked.is_some() { line::brief_request(&begin, self.room.for_asked(at)) } else { begin.clone() };
-        let label = special.map(|label| uncapitalized(label.text().trim_start_matches("Then ")));
+        let words = labels::of(attribute(self.results.notes, "language").unwrap_or_default());
+        let label = special.map(|label| words.of_result(&uncapitalized(label.text().trim_start_matches("Then "))));
         let entry = Entry::end_line(Label::Asked, without_quote(said), self.importance(at));
         let entry = if asked.is_none() { entry.weighing_as(request) } else { entry };
         Some(entry.behind((&begin, &brief), label.as_deref(), max).with_parts(with_whole_result(parts, without_quote(said))))

@@ -238,12 +238,18 @@ const MAX_REJECTED: usize = 60;
 
 /// Returns whether the line of a decision names what was rejected.
 pub(super) fn names_rejected(line: &str) -> bool {
-    line.contains(" (rejected: ")
+    LANGUAGES.into_iter().any(|language| line.contains(&before_rejected(language)))
 }
 
 /// Returns the rejected options that the line of a decision names. May be empty.
 pub(super) fn rejected_in(line: &str) -> &str {
-    line.split_once(" (rejected: ").map_or("", |(_, rejected)| rejected.trim_end_matches(')'))
+    let split = LANGUAGES.into_iter().find_map(|language| line.split_once(&before_rejected(language)));
+    split.map_or("", |(_, rejected)| rejected.trim_end_matches(')'))
+}
+
+/// Returns what stands before the rejected options in the line of a decision.
+fn before_rejected(language: Language) -> String {
+    format!(" ({}: ", labels::labels(language).rejected.to_lowercase())
 }
 
 /// Formats a decision as "What — why (rejected: …)", in one line, and an answer as "Question → option: what explains it (rejected: …)".
@@ -252,8 +258,9 @@ pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
     let mut line = truncate(&with_short_question(&sanitize(what)), MAX_DECISION_CHARS);
     let length = |text: &str| text.chars().count();
     let names: Vec<String> = sanitize(rejected).split("; ").filter_map(short_name).collect();
-    let rejected = match MAX_DECISION_CHARS.checked_sub(length(&line) + length(" (rejected: )")) {
-        Some(room) if !names.is_empty() && room >= MIN_REJECTED => format!(" (rejected: {})", join(&names, "; ", room)),
+    let opening = before_rejected(text::language(&line));
+    let rejected = match MAX_DECISION_CHARS.checked_sub(length(&line) + length(&opening) + 1) {
+        Some(room) if !names.is_empty() && room >= MIN_REJECTED => format!("{opening}{})", join(&names, "; ", room)),
         _ => String::new(),
     };
     let is_answer = line.contains(" → ");
@@ -456,6 +463,8 @@ mod tests {
         assert_eq!(parse_decision("A를 쓴다. 버린 안: B"), ("A를 쓴다.", "", "B"));
         assert_eq!(parse_decision("Use A"), ("Use A", "", ""));
         assert_eq!(decision_line("Use A.", "it is small", "B; C"), "Use A — it is small (rejected: B; C)");
+        assert_eq!(decision_line("A를 쓴다", "", "B"), "A를 쓴다 (버린 안: B)");
+        assert_eq!((rejected_in("A를 쓴다 (버린 안: B)"), rejected_in("Use A (rejected: B)")), ("B", "B"));
         assert_eq!(
             decision_line("Which? → A", "It is small. It is fast.", "B; C (\"do A\")"),
             "Which? → A: It is small. (rejected: B; C)"

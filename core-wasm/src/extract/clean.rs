@@ -99,15 +99,17 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     kept.push_str(rest);
     // In code, a mark is a part of what is shown.
     let has_code = kept.matches('`').count().is_multiple_of(2);
+    let last = kept.matches('`').count();
     let parts = kept.split('`').enumerate().map(|(at, part)| match at % 2 {
         1 if has_code => Cow::Borrowed(part),
-        _ => Cow::Owned(with_words_for_ticks(part, &MARKS).replace(MARKS, "")),
+        _ => Cow::Owned(with_words_for_ticks(part, &MARKS, at == last).replace(MARKS, "")),
     });
     Cow::Owned(text::one_line(&parts.collect::<Vec<_>>().join("`")))
 }
 
-/// Puts a word for each check mark that is a value by itself: "Lock: ✅; Bell: ✅ rings" becomes "Lock: yes; Bell: ✅ rings".
-fn with_words_for_ticks(said: &str, marks: &[char]) -> String {
+/// Puts a word for each check mark that is a value by itself: "Lock: ✅; Bell: ✅ rings" becomes "Lock: yes; Bell: ✅ rings". Where the text is
+/// not the last, code follows it.
+fn with_words_for_ticks(said: &str, marks: &[char], is_last: bool) -> String {
     const STATES: [&str; 10] = ["status", "state", "result", "verdict", "상태", "결과", "状態", "結果", "状态", "结果"];
     let mut told = String::with_capacity(said.len());
     let mut rest = said;
@@ -118,7 +120,7 @@ fn with_words_for_ticks(said: &str, marks: &[char]) -> String {
         let before = told.trim_end();
         let is_value = before.ends_with([':', '：', '—', '=', '→']);
         let after = rest.trim_start();
-        if is_value && (after.is_empty() || after.starts_with([';', ',', '.', ')', '|', '、', '。'])) {
+        if is_value && ((after.is_empty() && is_last) || after.starts_with([';', ',', '.', ')', '|', '、', '。'])) {
             let label = before.trim_end_matches([':', '：']).to_lowercase();
             told.push_str(if STATES.iter().any(|state| label.ends_with(state)) { "ok" } else { "yes" });
         } else {
@@ -312,6 +314,7 @@ mod tests {
             ("The drawer opens — Status: ✅; Notes: seen", "The drawer opens — Status: ok; Notes: seen"),
             ("Bell — Day: ✔️; Night: ✅ rings; Lamp: ✓", "Bell — Day: yes; Night: rings; Lamp: yes"),
             ("The slip — ✅", "The slip — yes"),
+            ("The slip — ✅ `print` names it", "The slip — `print` names it"),
             ("Part 1: the till ✅", "Part 1: the till"),
             ("✅ It prints: `Day: ✅ 12 ⏎ Night: ❌`", "It prints: `Day: ✅ 12 ⏎ Night: ❌`"),
             ("`bell`: ✅; `lamp`: ✅ lit", "`bell`: yes; `lamp`: lit"),

@@ -192,6 +192,8 @@ pub(crate) struct Labels {
     pub interrupted: &'static str,
     /// The same, before any file was changed.
     pub interrupted_unchanged: &'static str,
+    /// What stands within a line before a result that is not simply what the request gave: the English words, and those of this language.
+    pub of_results: &'static [(&'static str, &'static str)],
     /// What people call a purpose of a command, where its own words are English: they ask in their language.
     pub purposes: &'static [(Class, &'static str)],
 }
@@ -290,6 +292,7 @@ const ENGLISH: Labels = Labels {
     before_edit: "before the last edit",
     interrupted: "Interrupted by the user",
     interrupted_unchanged: "Interrupted by the user; nothing changed",
+    of_results: &[],
     purposes: &[],
 };
 
@@ -387,6 +390,15 @@ const KOREAN: Labels = Labels {
     before_edit: "마지막 수정 전",
     interrupted: "사용자가 중단함",
     interrupted_unchanged: "사용자가 중단함, 변경 없음",
+    of_results: &[
+        ("proposed, not done", "제안만 하고 하지 않음"),
+        ("refused next", "다음에 거절됨"),
+        ("documented", "문서에만 반영함"),
+        ("found before the later work", "이후 작업 전에 파악함"),
+        ("disputed next", "다음 메시지에서 이의 제기됨"),
+        ("confirmed next by the user", "다음 메시지에서 사용자가 확인함"),
+        ("not tried by the agent afterwards", "이후 에이전트가 시험하지 않음"),
+    ],
     purposes: &[
         (Class::Commit, "커밋"),
         (Class::Publish, "푸시"),
@@ -491,6 +503,15 @@ const JAPANESE: Labels = Labels {
     before_edit: "最後の編集前",
     interrupted: "ユーザーが中断",
     interrupted_unchanged: "ユーザーが中断、変更なし",
+    of_results: &[
+        ("proposed, not done", "提案のみ、未実施"),
+        ("refused next", "次に却下"),
+        ("documented", "文書のみ"),
+        ("found before the later work", "後の作業より前の調査"),
+        ("disputed next", "次の発言で異議あり"),
+        ("confirmed next by the user", "次の発言でユーザーが確認"),
+        ("not tried by the agent afterwards", "その後エージェントは未試行"),
+    ],
     purposes: &[
         (Class::Commit, "コミット"),
         (Class::Publish, "プッシュ"),
@@ -595,6 +616,15 @@ const CHINESE: Labels = Labels {
     before_edit: "最后一次修改之前",
     interrupted: "被用户中断",
     interrupted_unchanged: "被用户中断，没有改动",
+    of_results: &[
+        ("proposed, not done", "仅提议，未执行"),
+        ("refused next", "随后被否决"),
+        ("documented", "仅写入文档"),
+        ("found before the later work", "后续工作之前的发现"),
+        ("disputed next", "随后被质疑"),
+        ("confirmed next by the user", "随后由用户确认"),
+        ("not tried by the agent afterwards", "之后代理没有试过"),
+    ],
     purposes: &[
         (Class::Commit, "提交"),
         (Class::Publish, "推送"),
@@ -604,6 +634,18 @@ const CHINESE: Labels = Labels {
         (Class::Test, "测试"),
     ],
 };
+
+impl Labels {
+    /// Returns the words of this language for what stands within a line before a result, such as "disputed next (\"it rings\")". What stands
+    /// in brackets stays.
+    pub(crate) fn of_result(&self, label: &str) -> String {
+        let own = self.of_results.iter().find_map(|(english, own)| {
+            let rest = label.strip_prefix(english)?;
+            (rest.is_empty() || rest.starts_with(" (")).then(|| format!("{own}{rest}"))
+        });
+        own.unwrap_or_else(|| label.to_owned())
+    }
+}
 
 /// Returns the labels for a language code.
 pub(crate) fn of(code: &str) -> &'static Labels {
@@ -622,5 +664,21 @@ pub(crate) fn labels(language: Language) -> &'static Labels {
         Language::Korean => &KOREAN,
         Language::Japanese => &JAPANESE,
         Language::Chinese => &CHINESE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_result_is_has_words_of_each_language() {
+        assert_eq!(of("ko").of_result("disputed next (\"안 울려\")"), "다음 메시지에서 이의 제기됨 (\"안 울려\")");
+        assert_eq!(of("en").of_result("documented"), "documented");
+        assert_eq!(of("ko").of_result("documented twice"), "documented twice");
+        for language in [Language::Japanese, Language::Chinese] {
+            let (own, korean) = (labels(language).of_results, KOREAN.of_results);
+            assert!(own.iter().map(|(english, _)| english).eq(korean.iter().map(|(english, _)| english)));
+        }
     }
 }

@@ -184,9 +184,17 @@ pub(super) fn is_own_deed(lower: &str) -> bool {
 
 /// Returns whether a Korean or Japanese text ends a sentence with a deed that may have changed something: "更新しました".
 pub(super) fn tells_polite_deed(said: &str) -> bool {
-    const DEEDS: [&str; 3] = ["しました", "했습니다", "하였습니다"];
-    const LOOKS: [&str; 6] =
-        ["確認しました", "調査しました", "分析しました", "확인했습니다", "분석했습니다", "조사했습니다"];
+    const DEEDS: [&str; 5] = ["しました", "했습니다", "하였습니다", "되었습니다", "됐습니다"];
+    const LOOKS: [&str; 8] = [
+        "確認しました",
+        "調査しました",
+        "分析しました",
+        "확인했습니다",
+        "분석했습니다",
+        "조사했습니다",
+        "확인되었습니다",
+        "확인됐습니다",
+    ];
     text::sentences(said).iter().any(|it| text::contains_any(it, &DEEDS) && !text::contains_any(it, &LOOKS))
 }
 

@@ -144,7 +144,8 @@ pub(super) fn looks_like_label(piece: &str) -> bool {
             words.interrupted,
             before(words.unrun),
         ];
-        all.into_iter().any(begins) || (language != Language::English && is_users(words.user))
+        all.into_iter().chain(words.of_results.iter().map(|(_, own)| *own)).any(begins)
+            || (language != Language::English && is_users(words.user))
     };
     let of_page = Label::ALL.iter().filter(|label| !PLAIN_LABELS.contains(label)).map(|label| label.text());
     let headings = SectionKind::ALL.iter().map(|kind| kind.heading()).filter(|heading| !heading.is_empty());

@@ -388,7 +388,7 @@ impl Failure {
             || (commands::class(&self.what) == Class::Check && commands::mends(cure));
         // Looking in another way at what is damaged mends it as little.
         let is_form = commands::only_looks(&self.what) && !commands::is_damage(&self.error);
-        let only_looks = commands::only_looks(cure) && !is_form;
+        let only_looks = is_look(cure) && !is_form;
         let is_passing = changes_built(cure);
         // A script that was written for the occasion is of no use to anybody else.
         if is_told && !gives_up && !only_looks && !is_passing && !is_loop(command) {
@@ -543,10 +543,14 @@ fn is_look(step: &str) -> bool {
     if let Some(remote) = remote_command(step) {
         return is_look(remote);
     }
-    let looks = |word: &&str| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c";
+    // What is done comes behind options and their files: `till -f drawer.yml logs`.
+    let is_file = |word: &&str| word.contains(['.', '/', '=']);
     let words = commands::own_words(step);
+    // Most programs check with that option, and git sets something.
+    let checks = |word: &&str| *word == "-c" && words.first() != Some(&"git");
+    let looks = |word: &&str| LOOKS.contains(&word.trim_start_matches('-')) || checks(word);
     let lists_remotes = matches!(words.as_slice(), ["git", "remote"] | ["git", "remote", "-v" | "--verbose"]);
-    lists_remotes || commands::only_looks(step) || words.iter().skip(1).take(3).any(looks)
+    lists_remotes || commands::only_looks(step) || words.iter().skip(1).filter(|it| !is_file(it)).take(3).any(looks)
 }
 
 /// Returns whether a command passed for other files than those for which it failed: that cures nothing.

@@ -637,6 +637,7 @@ fn what_looks_at_the_result_is_not_the_cure() {
     assert_eq!(curing_step("git remote set-url origin shop:till && git remote -v"), "git remote set-url origin shop:till");
     assert_eq!(curing_step("till setup --project shop"), "till setup --project shop");
     assert_eq!(curing_step("git remote -v"), "git remote -v");
+    assert_eq!(curing_step("till open --now && docker compose -f till.yml logs drawer"), "till open --now");
 }
 
 #[test]

@@ -5,9 +5,6 @@ use super::rule::demands_of_product;
 use super::rule::remarks_on_text;
 use crate::text::{self, strip_apostrophes};
 
-/// The number of words up to which a sentence that opens with "again" only asks to repeat the work.
-const MAX_REPEAT_WORDS: usize = 2;
-
 /// Signs that the user corrects the agent, at the start of a sentence.
 const CORRECTION_OPENINGS: &[&str] = &[
     "no",
@@ -69,7 +66,6 @@ const CORRECTION_OPENINGS: &[&str] = &[
     "말고",
     "왜",
     "잘못",
-    "다시",
     "違う",
     "ちがう",
     "いや",
@@ -339,7 +335,7 @@ fn assumes(lower: &str) -> bool {
 
 /// Returns whether a sentence in lower case, without apostrophes, begins like a correction and finds nothing wrong.
 fn is_harmless(lower: &str) -> bool {
-    const OPENINGS: [&str; 14] = [
+    const OPENINGS: [&str; 10] = [
         "no problem",
         "no worries",
         "no need",
@@ -348,16 +344,10 @@ fn is_harmless(lower: &str) -> bool {
         "wait for",
         "do not hesitate",
         "no idea",
-        "다시 한번",
-        "다시 확인",
-        "다시 실행",
-        "다시 시도",
         "dont worry",
         "do not worry",
     ];
-    // "Do it again" says nothing of what was wrong.
-    let only_repeats = lower.starts_with("다시") && lower.split_whitespace().count() <= MAX_REPEAT_WORDS;
-    only_repeats || says_only_no(lower) || is_bare_consent(lower) || OPENINGS.iter().any(|words| lower.starts_with(words))
+    says_only_no(lower) || is_bare_consent(lower) || OPENINGS.iter().any(|words| lower.starts_with(words))
 }
 
 /// Returns whether a Japanese sentence says little more than no: "いやいや、レビュー".

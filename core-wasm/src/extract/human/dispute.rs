@@ -124,8 +124,6 @@ const AMENDMENTS: &[&str] = &[
     "what about",
     "remove",
     "drop",
-    "근데",
-    "그런데",
     "하지만",
     "왜",
     "아직",

@@ -21,6 +21,10 @@ fn what_a_reviewer_or_a_program_wrote_is_no_correction() {
     assert!(!is_correction("No matching slips found in the drawer of the till."));
     assert!(!is_correction("No slip of the day is shown to the guest."));
     assert!(is_correction("No this is the wrong drawer."));
+    assert!(
+        !is_correction("다시 서랍의 상태를 점검하고 계획을 고쳐라.")
+            && is_correction("다시 말하지만 서랍 말고 종을 고쳐라.")
+    );
     assert!(!is_correction("My assumption is that we can take the old slip instead of printing it again."));
 }
 

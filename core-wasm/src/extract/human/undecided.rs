@@ -113,12 +113,14 @@ pub(in crate::extract) fn wonders(sentence: &str) -> bool {
         "good question",
         "i have to think",
     ];
+    const WIDE: [&str; 8] = ["고민", "모르겠", "나을지", "迷って", "悩んで", "わからない", "分からない", "不知道"];
     // Whoever finds fault with the question does not answer it.
     const OF_QUESTION: [&str; 4] = ["wondering about", "asking about this", "asking me this", "a weird question"];
     let lower = strip_apostrophes(sentence);
     let bare = without_leads(lower.trim());
     OPENINGS.iter().any(|words| text::starts_with_words(bare, words) || text::starts_with_words(lower.trim(), words))
         || text::contains_any_words(&lower, &OF_QUESTION)
+        || text::contains_any(&lower, &WIDE)
 }
 
 #[cfg(test)]
@@ -170,6 +172,11 @@ mod tests {
         {
             assert!(wonders(said), "{said}");
         }
+        assert!(
+            wonders("밤 계산대로 하고 싶은데 종이 울려서, 둘 중 뭐가나을지 고민")
+                && wonders("どちらの伝票にするか迷っています")
+        );
+        assert!(!wonders("밤 계산대로 하고 싶어"));
         assert!(!wonders("i just want a slip that is short") && !wonders("keep it, nobody knows the till"));
     }
 }

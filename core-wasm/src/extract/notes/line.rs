@@ -28,8 +28,10 @@ pub(super) fn without(line: &str, sentences: &[String], label: &str) -> String {
     let shorter = without_gaps(text::one_line(&shorter));
     let shorter = ["; .", ". ."].iter().find_map(|end| shorter.strip_suffix(end)).unwrap_or(&shorter);
     let shorter = shorter.trim_matches([' ', ';']).trim_start_matches(". ").trim_start_matches("— ");
-    let shorter = without_last_lead(shorter);
-    if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
+    // The commit stands behind what it has.
+    let commit = shorter.find(": — ").filter(|_| !line.contains(": — ")).map_or(shorter.len(), |at| at + 1);
+    let shorter = format!("{}{}", without_last_lead(&shorter[..commit]), &shorter[commit..]);
+    if shorter.chars().count() >= MIN_REST_CHARS { shorter } else { line.to_owned() }
 }
 
 /// Removes the last part of a line if it only leads to what was removed: "It rings. Steps to take:".
@@ -97,6 +99,9 @@ mod tests {
         assert_eq!(without(&format!("It rings. {slip}"), &gone, BEFORE), slip);
         let told = "The till rounds the total of the slip of the shop.";
         assert_eq!(without(&format!("{told} Steps to take: It rings."), &gone, BEFORE), told, "nothing is led to");
+        let committed = "— committed as \"Fold the slip\"";
+        let led = format!("{told} Steps to take: It rings {committed}");
+        assert_eq!(without(&led, &gone, BEFORE), format!("{told} {committed}"), "nor before a commit");
         let labelled = format!("{BEFORE}: It rings. {slip}");
         assert_eq!(without(&labelled, &gone, BEFORE), labelled, "the label is of that sentence");
     }

@@ -67,7 +67,7 @@ pub(super) fn outcome(state: &State) -> Outcome {
     let Some((at, end)) = take_end(state, &mut lines) else { return Outcome::default() };
     let (at, end) = with_summary(state, &mut lines, at, end);
     let (at, end, asides) = without_asides(state, &mut lines, at, end);
-    let end = with_work_before(state, &mut lines, at, end);
+    let end = with_work_before(state, &mut lines, (at, asked_at(&moved, at)), end);
     let end = with_check(state, end);
     let end = with_yes_or_no(&state.results.turns()[at], with_numbers(state, &end));
     let since = asides.len();
@@ -133,8 +133,9 @@ fn without_asides(state: &State, lines: &mut Lines, at: usize, end: String) -> (
     (at, end, asides)
 }
 
-/// Puts the work before an end that says little, or that is its commit.
-fn with_work_before(state: &State, lines: &mut Lines, at: usize, end: String) -> String {
+/// Puts the work before an end that says little, or that is its commit. `own` is the turn of the work that the turn at `at` committed, or
+/// that turn itself.
+fn with_work_before(state: &State, lines: &mut Lines, (at, own): (usize, usize), end: String) -> String {
     let turns = state.results.turns();
     let committed = state.labels().committed;
     let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
@@ -149,7 +150,7 @@ fn with_work_before(state: &State, lines: &mut Lines, at: usize, end: String) ->
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
     // What was done for a request of its own is not the end of the work before it.
-    let has_own_work = turns[at].edited && turns[at].substantive && (end.contains(label.as_str()) || !only_checks());
+    let has_own_work = turns[own].edited && turns[own].substantive && (end.contains(label.as_str()) || !only_checks());
     // Nor is a plan for another request, which is told behind the end if the user put it aside.
     let has_plan = at + 1 == turns.len() && state.undone.refusal(state.labels()).is_some();
     let before = work_before(turns, lines, at, &end, committed)
@@ -377,6 +378,37 @@ mod tests {
         let lines: Vec<&str> = outcome.results.iter().map(|it| it.line.as_str()).collect();
         assert!(outcome.end.contains("painted red") && outcome.end.contains("pass now"), "{}", outcome.end);
         assert_eq!((outcome.since, lines.len()), (2, 2), "{lines:?}");
+    }
+
+    #[test]
+    fn a_commit_at_the_end_does_not_join_two_requests() {
+        let asked = |asked: &str, answer: &str| TurnResult {
+            asked: asked.to_owned(),
+            statements: statement::statements(answer, Voice::Answer),
+            substantive: true,
+            prompt_chars: 80,
+            built: true,
+            ..turn(true)
+        };
+        let mut state = State::default();
+        state.commits.push("Fold the slip".to_owned());
+        let painted = "The drawer of the night till is painted red, and its lock is oiled.";
+        for turn in [
+            asked("paint the drawer of the night till", painted),
+            asked("fold the slip of the day till", "The slip of the day till is folded."),
+            TurnResult {
+                asked: "commit it".to_owned(),
+                statements: statement::statements("Fold the slip", Voice::Commit),
+                committed: true,
+                ..turn(false)
+            },
+        ] {
+            state.results.push(turn);
+        }
+        let outcome = outcome(&state);
+        let lines: Vec<&str> = outcome.results.iter().map(|it| it.line.as_str()).collect();
+        assert_eq!(outcome.end, "The slip of the day till is folded. — committed as \"Fold the slip\".");
+        assert!(lines.len() == 1 && lines[0].contains("painted red"), "{lines:?}");
     }
 
     #[test]

@@ -56,7 +56,7 @@ const MAX_BEFORE_QUOTE: usize = 12;
 
 /// Returns whether an answer ends with a question that no option answers: what is to be done next, or how much of something.
 pub(super) fn asks_for_no_option(answer: &str) -> bool {
-    const ASKS: [&str; 12] = [
+    const ASKS: [&str; 17] = [
         "any of these",
         "any of them",
         "some of these",
@@ -65,6 +65,11 @@ pub(super) fn asks_for_no_option(answer: &str) -> bool {
         "work on next",
         "what's next",
         "what next",
+        "next task",
+        "다음 작업",
+        "다음 단계",
+        "次の作業",
+        "次のタスク",
         "다음으로 무엇",
         "다음에 무엇",
         "次に何",
@@ -84,6 +89,24 @@ pub(super) fn is_of_next_steps(answer: &str, first: &ProposedOption) -> bool {
     let place = lines.iter().position(|line| first.is_on(line));
     let heading = lines[..place.unwrap_or_default()].iter().rev().find(|line| prose::is_heading(line));
     heading.is_some_and(|heading| text::contains_any(&heading.to_lowercase().replace('’', "'"), &HEADINGS))
+}
+
+/// Returns whether an answer ends with the offer to go on with the next task. A number then names one of the tasks, and not an item of
+/// this answer: "Shall I move on to the next task?"
+pub(super) fn offers_next_task(answer: &str) -> bool {
+    const TASKS: [&str; 8] =
+        ["next task", "next item", "next step", "다음 작업", "다음 단계", "次の作業", "次のタスク", "下一个任务"];
+    const MOVES: [&str; 9] = ["move on", "continue", "proceed", "go on", "넘어갈까", "진행할까", "進み", "進め", "继续"];
+    let sentences = text::sentences(text::tail(answer, MAX_QUESTION_TAIL));
+    let last = sentences.last().map(|said| said.to_lowercase()).filter(|said| said.ends_with(['?', '？']));
+    last.is_some_and(|last| text::contains_any(&last, &TASKS) && text::contains_any(&last, &MOVES))
+}
+
+/// Returns whether a prompt in lower case says with which of several items the work begins. The others come later.
+pub(super) fn says_order(lower: &str) -> bool {
+    const BEGINS: [&str; 4] = ["start with", "begin with", "starting with", "beginning with"];
+    const WIDE: [&str; 5] = ["번부터", "부터 시작", "から始め", "から進め", "から着手"];
+    text::contains_any_words(lower, &BEGINS) || text::contains_any(lower, &WIDE)
 }
 
 /// Returns whether a prompt in lower case says of an option that it is none.

@@ -1,5 +1,6 @@
 //! Items of a list that a prompt names by their numbers.
 
+use super::barred::offers_next_task;
 use super::listed::{label, numbered_items, numbered_options, parse_numbered_option};
 use super::numbered::MAX_REPLIES_CHARS;
 use super::{reply, resolve_all};
@@ -22,7 +23,7 @@ pub(in crate::extract) fn names_item(prompt: &str, answer: &str) -> bool {
 /// them, so each stands between quotation marks. Empty if the prompt picks none, or if a decision tells what it picks.
 pub(in crate::extract) fn picked_items(prompt: &str, answer: &str) -> Vec<String> {
     let is_list = parse_numbered_option(prompt.trim()).is_some();
-    if prompt.chars().count() > MAX_PICK_CHARS || is_list || human::only_asks(prompt) {
+    if prompt.chars().count() > MAX_PICK_CHARS || is_list || human::only_asks(prompt) || offers_next_task(answer) {
         return Vec::new();
     }
     let items = numbered_items(answer);

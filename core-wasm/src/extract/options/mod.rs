@@ -22,7 +22,7 @@ use super::{human, prose, questions};
 use crate::text;
 use barred::{
     are_findings, asks_for_no_option, denies_option, is_of_next_steps, lists_another, offers, only_wonders_about,
-    wants_to_discuss,
+    says_order, wants_to_discuss,
 };
 use beside::said_beside;
 use by_name::{taken_by_label, taken_by_name};
@@ -196,7 +196,7 @@ fn bars_choice(prompt: &str, answer: &str, options: &[ProposedOption], named: &[
     let begins = || named.iter().any(|at| lower.starts_with(&options[*at].id));
     // To mend an item is work, and turns none of the others down.
     let mends = ["fix option", "fix options", "resolve option", "address option", "fix number"];
-    let is_work = || text::contains_any_words(&lower, &mends);
+    let is_work = || text::contains_any_words(&lower, &mends) || (says_order(&lower) && !calls_option(&lower));
     let asks = || prompt.trim_end().ends_with(['?', '？']) && human::only_asks(prompt) && !begins();
     (calls_option(&lower) && denies_option(&lower))
         || (options.len() >= 2 && !named.is_empty() && (is_of_next() || is_work() || asks()))

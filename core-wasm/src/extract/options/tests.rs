@@ -50,6 +50,17 @@ fn to_mend_an_item_chooses_nothing() {
 }
 
 #[test]
+fn to_begin_with_an_item_or_to_go_on_to_another_list_chooses_nothing() {
+    let answer = "순서를 제안합니다.\n\n1. **서랍** - 먼저 열기\n2. **종** - 나중에 울리기\n\n바꿀 것이 있나요?";
+    assert_eq!(resolve("1번부터 시작해줘", answer), None);
+    assert_eq!(resolve("let's start with 1", &answer.replace("바꿀 것이 있나요?", "Anything to change?")), None);
+    let steps = "서랍을 열었습니다.\n\n1. **열쇠** 넣기\n2. **잔돈** 채우기\n\n다음 작업으로 넘어갈까요?";
+    assert_eq!(resolve("2번 해줘", steps), None);
+    assert!(picked_items("2번 해줘", steps).is_empty());
+    assert_eq!(picked_items("1번부터 시작해줘", answer), ["\"서랍\""]);
+}
+
+#[test]
 fn a_bold_letter_before_a_dash_is_an_option() {
     let answer = "1. The bell\n2. The drawer\n\nTwo ways for the drawer:\n\n- **B — Shut it at noon.** It is simple.\n\
                   - **C — Shut it at night.** It waits for the total.\n\nWhich way (B or C)?";

@@ -189,6 +189,8 @@ const NARRATION_ENDS: &[&str] = &[
     "겠습니다",
     "할게요",
     "볼게요",
+    "할게",
+    "볼게",
     "합시다",
     "보죠",
     "ましょう",
@@ -228,6 +230,53 @@ pub(crate) fn is_narration(sentence: &str) -> bool {
     NARRATION.iter().any(|opening| text::starts_with_words(&lower, opening))
         || names_skill()
         || NARRATION_ENDS.iter().any(|ending| end.ends_with(ending))
+        || announces_step(end)
+}
+
+/// Returns whether a Korean sentence without its mark says in the present what the agent does next: "로그를 확인합니다". With a subject or a
+/// condition it tells what something does: "계산대는 로그를 확인합니다". The subject of a reason before that is another one.
+fn announces_step(said: &str) -> bool {
+    const ACTS: [&str; 24] = [
+        "확인",
+        "점검",
+        "비교",
+        "정리",
+        "시작",
+        "진행",
+        "적용",
+        "수정",
+        "추가",
+        "삭제",
+        "제거",
+        "변경",
+        "작성",
+        "업데이트",
+        "반영",
+        "커밋",
+        "푸시",
+        "조사",
+        "분석",
+        "검토",
+        "실행",
+        "재시도",
+        "재시작",
+        "계획",
+    ];
+    const REASONS: [&str; 6] = ["니", "므로", "어서", "아서", "해서", "는데"];
+    // "남은", "하는" and "없이" are no subjects.
+    const STEMS: [char; 12] = ['하', '되', '있', '없', '않', '보', '남', '같', '많', '맞', '높', '낮'];
+    let Some(act) = ["합니다", "한다"].iter().find_map(|end| said.strip_suffix(end)) else { return false };
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let is_subject = |word: &&str| {
+        let stem = ["은", "는", "이", "가"].iter().find_map(|particle| word.strip_suffix(particle));
+        stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with(STEMS))
+    };
+    let behind = words.iter().rposition(|word| REASONS.iter().any(|end| word.ends_with(end))).map_or(0, |at| at + 1);
+    let is_conditional = words.iter().any(|word| *word == "시" || word.ends_with('면'));
+    ACTS.iter().any(|noun| act.ends_with(noun))
+        && !said.starts_with('`')
+        && !is_conditional
+        && !words[behind..].iter().any(is_subject)
 }
 
 /// Strips words that only connect the sentence to the previous one.

@@ -126,6 +126,18 @@ fn japanese_narration_and_empty_words() {
         assert!(is_narration(said), "{said}");
     }
     assert!(!is_narration("レジは税込みで動作します。"));
+    for said in ["남은 계산대의 로그를 확인합니다.", "서랍이 비어 있으니 잔돈을 추가합니다.", "모든 변경 사항을 정리한다"]
+    {
+        assert!(is_narration(said), "{said}");
+    }
+    for said in [
+        "계산대는 로그를 확인합니다.",
+        "버튼을 누르면 영수증을 추가합니다.",
+        "`print()`: 영수증을 추가합니다.",
+        "로그를 확인했습니다.",
+    ] {
+        assert!(!is_narration(said), "{said}");
+    }
     assert!(
         is_narration("I'm using the till-counting skill to count it.") && !is_narration("I'm using the drawer of the till.")
     );

@@ -55,11 +55,17 @@ impl Question {
         const THINKS: &[&str] = &["i thought", "i assumed", "i don't understand", "what do you mean"];
         const WIDE_LOOKS: &[&str] =
             &["調べて", "調査して", "確認して", "찾아봐", "찾아줘", "알아봐", "조사해", "확인해", "查一下"];
+        // "It seems to be the second one, but check that first" leaves it open.
+        const HEDGES: &[&str] = &["것 같은데", "것같은데", "싶은데", "듯한데", "と思うけど", "と思うが"];
+        const ENDS: &[&str] = &["점검", "검토", "확인", "체크", "해줘", "해봐", "확인해", "確認して", "教えて", "調べて"];
         let lower = self.answer.trim().to_lowercase().replace('’', "'");
+        let end = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let is_hedged = text::contains_any(&lower, HEDGES) && ENDS.iter().any(|word| end.ends_with(word));
         let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
         let is_short = lower.chars().count() <= MAX_WIDE_LOOK_CHARS;
         self.chosen().is_empty()
             && (self.answer.contains(['?', '？'])
+                || is_hedged
                 || (is_short && text::contains_any(&lower, WIDE_LOOKS))
                 || (starts(LOOKS) && lower.chars().count() <= MAX_LOOK_CHARS)
                 || starts(THINKS)
@@ -309,6 +315,21 @@ mod tests {
         assert!(question.is_decided());
         question.text = "The key needs approval before I open anything. How do you want to go on?".to_owned();
         assert!(!question.is_decided());
+    }
+
+    #[test]
+    fn an_answer_that_weighs_or_wants_a_check_first_decides_nothing() {
+        let mut question = asked().remove(0);
+        for said in [
+            "2번으로 하고 싶은데 서랍을 늘리고 싶지 않아서, 둘 중 뭐가나을지 고민",
+            "앞의 계산대와 같이 2번으로 가야 될 것 같은데, 문제 없을지 점검",
+            "二つ目がいいと思うけど、問題がないか確認して",
+        ] {
+            said.clone_into(&mut question.answer);
+            assert!(!question.is_decided(), "{said}");
+        }
+        question.answer = "서랍은 하나만 두고, 잔돈은 아침마다 점검".to_owned();
+        assert!(question.is_decided());
     }
 
     #[test]

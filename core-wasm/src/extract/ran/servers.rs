@@ -73,12 +73,24 @@ impl ServerCalls {
         else {
             return;
         };
+        let is_personal = text::contains_any(&format!("{tool} {about}").to_lowercase(), PERSONAL);
+        self.passed(told, Some(about).filter(|about| is_plain(about) && !is_personal));
+    }
+
+    /// Records a statement that a tool ran on a database, and what the tool answered, if it passed. The name of a table is no person's.
+    pub(super) fn wrote(&mut self, told: String, statement: &str, output: &str, is_error: bool) {
+        if !is_error && !server_tools::is_doubtful(output) && has_plain_signs(&told) {
+            self.passed(told, Some(statement).filter(|statement| is_plain(statement)));
+        }
+    }
+
+    fn passed(&mut self, told: String, name: Option<&str>) {
         let at = self.calls.iter().position(|calls| calls.tool == told);
         let mut calls = at.map(|at| self.calls.remove(at)).unwrap_or_default();
         calls.tool = told;
         calls.passed += 1;
-        if is_plain(about) && !text::contains_any(&format!("{tool} {about}").to_lowercase(), PERSONAL) {
-            calls.name(about);
+        if let Some(name) = name {
+            calls.name(name);
         }
         self.calls.push(calls);
         if self.calls.len() > MAX_TOOLS {
@@ -142,6 +154,14 @@ mod tests {
         let told = r#"`shop tl_create_slip` (6×) → "day", "noon", "dusk", "dawn", +1"#;
         assert_eq!(items(&calls), [told]);
         assert_eq!(items(&[("mcp__plugin_shop__ring__updateBell", "", "{}", false)]), ["`ring updateBell`"]);
+    }
+
+    #[test]
+    fn a_statement_is_told_if_it_passed() {
+        let mut all = ServerCalls::default();
+        all.wrote("shop execute_sql".to_owned(), "DELETE FROM customers", "[]", false);
+        all.wrote("shop execute_sql".to_owned(), "UPDATE slips", "ERROR: no such table", false);
+        assert_eq!(all.items().collect::<Vec<_>>(), ["`shop execute_sql` → \"DELETE FROM customers\""]);
     }
 
     #[test]

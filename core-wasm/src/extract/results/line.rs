@@ -84,7 +84,8 @@ impl TurnResult {
         let only_names_commit = |it: &Statement| {
             let is_named = |commit: &&Statement| {
                 let rest = it.text.replace(&commit.text, "");
-                rest.len() < it.text.len() && signs::only_reports_commit(&rest.replace(['`', '"'], " "))
+                let is_rest = || signs::only_reports_commit(&rest.replace(['`', '"'], " "));
+                signs::has_only_hashes(&rest) || (rest.len() < it.text.len() && is_rest())
             };
             let is_pushed = || text::contains_any(&it.text.to_lowercase(), &["push", "푸시", "プッシュ", "推送"]);
             it.is_of_agent() && chosen.iter().filter(|it| is_subject(it)).any(is_named) && !is_pushed()

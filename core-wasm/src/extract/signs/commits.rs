@@ -38,13 +38,21 @@ pub(in crate::extract) fn only_reports_commit(said: &str) -> bool {
 fn only_says_committed(said: &str) -> bool {
     let lower = text::lower(said);
     // A hash stands where the commit is told.
-    let is_hash = |word: &&str| {
-        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
     let rest = lower.split_whitespace().filter(|word| !is_hash(word)).collect::<Vec<_>>().join(" ");
     let is_named = rest.contains('`') || rest.bytes().any(|byte| byte.is_ascii_digit());
     rest.chars().count() <= 40 && !is_named && text::contains_any(&lower, COMMITS)
+}
+
+/// Returns whether a word is the hash of a commit, between whatever marks.
+fn is_hash(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns whether a text has no words but hashes of commits: "`1a2b3c4` —".
+pub(in crate::extract) fn has_only_hashes(said: &str) -> bool {
+    let mut words = said.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).peekable();
+    words.peek().is_some() && words.all(is_hash)
 }
 
 /// Returns whether a text in lower case says that nothing was pushed.

@@ -113,6 +113,12 @@ fn what_is_announced_and_what_is_proposed() {
 }
 
 #[test]
+fn what_has_no_words_but_hashes() {
+    assert!(has_only_hashes("`1a2b3c4` — ``") && has_only_hashes("1a2b3c4, 2b3c4d5"));
+    assert!(!has_only_hashes("`1a2b3c4` rings") && !has_only_hashes("— ``") && !has_only_hashes("1234567 slips"));
+}
+
+#[test]
 fn what_only_reports_a_commit() {
     for said in ["Committed as `1a2b3c4`.", "The pre-commit hook ran tests and lint, all passing.", "커밋했습니다."] {
         assert!(only_reports_commit(said), "{said}");
