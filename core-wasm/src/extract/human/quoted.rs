@@ -1,4 +1,4 @@
-//! A prompt that opens with words of the agent between backticks and goes on with the user's own.
+//! A prompt that opens with words of the agent, or with pasted ones, between backticks and goes on with the user's own.
 
 use crate::text;
 
@@ -11,6 +11,11 @@ const MIN_OWN_LETTERS: usize = 4;
 
 /// Returns the quotation with which a prompt opens, without its marks, and what the user says behind it: "`The drawer is locked.` Open it".
 pub(super) fn quoted_first(prompt: &str) -> Option<(&str, &str)> {
+    if let Some(rest) = prompt.trim_start().strip_prefix("```") {
+        let (quote, own) = rest.rsplit_once("```")?;
+        let is_long = quote.chars().count() >= MIN_QUOTE_CHARS;
+        return own_words(own).filter(|_| is_long).map(|own| (quote.trim(), own));
+    }
     let rest = prompt.trim_start().strip_prefix('`').filter(|rest| !rest.starts_with('`'))?;
     // In a quotation, code may stand between marks of its own: what goes on with a letter opens such code.
     let closes = |&(at, _): &(usize, &str)| {
@@ -20,9 +25,13 @@ pub(super) fn quoted_first(prompt: &str) -> Option<(&str, &str)> {
     };
     let is_prose = |quote: &str| quote.chars().count() >= MIN_QUOTE_CHARS && quote.contains(char::is_whitespace);
     let (end, _) = rest.match_indices('`').find(closes).filter(|(end, _)| is_prose(&rest[..*end]))?;
-    let own = rest[end + 1..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '、' | '。' | '.'));
-    let letters = own.chars().filter(|c| c.is_alphanumeric()).count();
-    (letters >= MIN_OWN_LETTERS).then_some((rest[..end].trim(), own.trim_end()))
+    own_words(&rest[end + 1..]).map(|own| (rest[..end].trim(), own))
+}
+
+/// Returns what the user says behind a quotation, if that says something.
+fn own_words(behind: &str) -> Option<&str> {
+    let own = behind.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '、' | '。' | '.')).trim_end();
+    (own.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_OWN_LETTERS).then_some(own)
 }
 
 /// Returns the user's words with what they quote behind them: "Open it ("The drawer is locked.")". At most `max` characters.
@@ -44,7 +53,9 @@ mod tests {
         for other in ["`drawer` is locked, open it please", "`The drawer is locked, and the bell rings` ok", "open `it`"] {
             assert_eq!(quoted_first(other), None, "{other}");
         }
-        assert_eq!(quoted_first("```\nThe drawer is locked, and the bell rings\n``` open it"), None);
+        let pasted = "```The drawer is locked:\n- at noon\n- at night\n``` open it";
+        assert_eq!(quoted_first(pasted), Some(("The drawer is locked:\n- at noon\n- at night", "open it")));
+        assert_eq!(quoted_first("```\nThe drawer is locked, and the bell rings\n```"), None);
     }
 
     #[test]
