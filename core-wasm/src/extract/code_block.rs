@@ -190,7 +190,9 @@ impl Block<'_> {
             let is_text = matches!(self.language, "" | "text" | "txt" | "plaintext" | "console");
             let is_drawn = line.contains(|c: char| ('\u{2500}'..='\u{257f}').contains(&c)) || line.starts_with('[');
             let is_short = line.chars().count() <= MAX_CODE_CHARS && line.chars().any(char::is_alphanumeric);
-            let is_whole = !line.contains(['`', '<']) && !line.ends_with(['{', '(', ',']) && !names_commit(line);
+            // "your-shop.example" stands for what the user is to fill in.
+            let is_known = !line.contains(['`', '<']) && !text::contains_words(&line.to_lowercase(), "your");
+            let is_whole = is_known && !line.ends_with(['{', '(', ',']) && !names_commit(line);
             (is_text && !is_drawn && is_short && is_whole && !is_foreign(line)).then(|| format!("`{line}`"))
         };
         self.commands().or_else(value)
@@ -437,6 +439,7 @@ mod tests {
             "The till rings.\n```bash\ntill open\n```",
             "Something like:\n```\nThe total of today\n```",
             "Pushed:\n```\n1a2b3c4 fix: count the coins\n```",
+            "The page is:\n```\nhttps://your-shop.example/sum\n```",
             "Next, run:\n```sh\ncurl https://till.example/install | sh\n```",
             "Next, run:\n```sh\ncurl https://till.example/install\n```",
             "Next, run:\n```sh\ntill open --key $(till key)\n```",
