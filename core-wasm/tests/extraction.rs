@@ -2203,6 +2203,35 @@ fn what_the_agent_gives_in_to_after_an_interruption_is_the_answer_before_it() {
 }
 
 #[test]
+fn a_request_that_the_client_did_not_carry_out_is_taken_up_by_going_on() {
+    let stopped = |script: &mut Script| {
+        script.line(json!({
+            "type": "assistant",
+            "isApiErrorMessage": true,
+            "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "You've hit your limit"}]},
+        }));
+    };
+    let mut script = Script::default();
+    script
+        .human("Print the sums of the day on the slip.")
+        .edit("/home/u/proj/slip.go", "one", "two")
+        .agent("`slip.go` prints the sums of the day below the total, because the shop counts the drawer by them.")
+        .human("Please also draw a red bell above the total of the slip.");
+    stopped(&mut script);
+    let pending = script.outcome().notes.pending.join("; ");
+    assert!(pending.contains("Request without an answer: Please also draw a red bell"), "{pending}");
+    script.human("go");
+    stopped(&mut script);
+    script
+        .human("go")
+        .edit("/home/u/proj/bell.go", "one", "two")
+        .agent("`bell.go` draws the bell of the shop above the total, in the red of the drawer.");
+    let outcome = script.outcome();
+    let course = attribute(&outcome, "course");
+    assert!(course.lines().any(|line| line.starts_with("end Please also draw a red bell")), "{course}");
+}
+
+#[test]
 fn what_a_command_asked_back_belongs_to_the_request() {
     let mut script = Script::default();
     script

@@ -236,6 +236,19 @@ pub(crate) fn relative_paths(command: &str, root: &str) -> String {
     other_roots(root).iter().fold(relative_to(command, root), |short, root| relative_to(&short, root))
 }
 
+/// Makes paths of a text inside the project relative to its root. Where somebody works in the home folder, paths say where the folders of the
+/// machine are, and stay.
+pub(crate) fn paths_as_told(text: &str, root: &str) -> String {
+    if is_home(root) { text.to_owned() } else { relative_paths(text, root) }
+}
+
+/// Returns whether a folder is somebody's home: "/home/ann", "/Users/ann", "C:\Users\ann".
+fn is_home(folder: &str) -> bool {
+    let bare = folder.trim_end_matches(['/', '\\']).replace('\\', "/");
+    let Some((parent, _)) = bare.rsplit_once('/') else { return false };
+    bare == "/root" || matches!(parent, "/home" | "/Users") || parent.ends_with(":/Users")
+}
+
 /// Returns whether a command line names the project's root.
 pub(crate) fn names_root(command: &str, root: &str) -> bool {
     !root.is_empty() && (command.contains(root) || other_roots(root).iter().any(|root| command.contains(root)))
@@ -333,6 +346,11 @@ mod tests {
     fn commands_are_relative_inside_the_root() {
         assert_eq!(relative_paths("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
         assert_eq!(relative_paths("git -C /p/a status", "/p/a"), "git -C . status");
+        for home in ["/home/ann", "/Users/ann", "/root", r"C:\Users\ann"] {
+            let text = format!("serve {home}/slips {home}");
+            assert_eq!(paths_as_told(&text, home), text);
+        }
+        assert_eq!(paths_as_told("ls /p/a/slips", "/p/a"), "ls slips");
         for command in [r"cd D:\p\a && ls", "cd D:/p/a && ls", "cd /d/p/a && ls"] {
             assert_eq!(relative_paths(command, r"D:\p\a"), "cd . && ls", "{command}");
             assert!(names_root(command, r"D:\p\a") && !names_root(command, r"D:\p\b"));

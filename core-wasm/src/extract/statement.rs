@@ -204,11 +204,12 @@ impl Reader<'_> {
         let may_show = self.voice == Voice::Answer && form == Form::Heading;
         // "Added the lock to `till.rs`" says what was done.
         let is_of_code = block.is_some() && form == Form::Heading && !line.contains('`');
-        let shown = block.filter(|_| may_show).and_then(|it| it.shown_below(line, self.is_showing));
+        let shown = block.filter(|_| may_show);
+        let shown = shown.and_then(|it| it.shown_below(line, self.is_showing).or_else(|| it.lines_below(line)));
         if form != Form::Heading {
             self.is_showing = block.is_none() && code_block::announces_result(line);
         }
-        let led = block.filter(|it| it.is_led() && form != Form::Heading);
+        let led = block.filter(|_| form != Form::Heading);
         let last = parts.len().saturating_sub(1);
         let depth = if form == Form::Row { 1 } else { self.mark.map_or(0, ListMark::depth) };
         let own_number = if self.is_of_agent() { number_of(line, form) } else { 0 };
@@ -289,13 +290,15 @@ impl Reader<'_> {
         Some((form, with_bold_lead(line, text::sentences(line))))
     }
 
-    /// Returns what a sentence says that leads to a code block, with what is told of the block. None if it says nothing without the
-    /// code.
+    /// Returns what a sentence says before a code block, with what is told of the block. None if it leads to the block with a colon and
+    /// says nothing without the code.
     fn before_code(&self, part: &str, block: &Block<'_>, is_step: bool) -> Option<String> {
-        let shown = || block.shown_behind(part).or_else(|| block.steps_behind(part)).or_else(|| block.command_behind(part));
+        let shown = || block.shown_behind(part).or_else(|| block.steps_behind(part)).or_else(|| block.lines_behind(part));
         let step = || is_step.then(|| part.trim_end_matches([':', '：', '*']).to_owned());
+        let step = || if block.is_led() { step() } else { Some(part.to_owned()) };
+        let said = || code_block::said_before(part).filter(|_| block.is_led());
         let shown = (self.voice == Voice::Answer).then(shown).flatten();
-        shown.or_else(|| code_block::said_before(part)).or_else(step)
+        shown.or_else(said).or_else(step)
     }
 
     fn push_shown(&mut self, text: String, heading: String) {
@@ -506,7 +509,7 @@ mod tests {
 
     #[test]
     fn a_line_that_leads_to_code_is_no_statement() {
-        let said = "It is logged. This shows what is sent:\n\n```\nlog()\n```\n\nTwo parts:\n- one";
+        let said = "It is logged. This shows what is sent:\n\n```ts\nlog()\n```\n\nTwo parts:\n- one";
         let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
         assert_eq!(texts, ["It is logged.", "Two parts:", "one"]);
     }
@@ -528,7 +531,8 @@ mod tests {
         assert_eq!(texts(said), ["There's a `taxOf()` function in `tax.ts` that returns the rate of the country."]);
         let shown = "Done. Now when you run `till open`, you'll see:\n\n```\nHint: name a till\n\nUsage: till\n```";
         assert_eq!(texts(shown), ["Done.", "When you run `till open`, you'll see: `Hint: name a till ⏎ Usage: till`"]);
-        assert_eq!(texts("Two tills are open.\n\nThe output is:\n\n```\n2\n```"), ["Two tills are open."]);
+        assert_eq!(texts("Two tills are open.\n\nThe output is:\n\n```\n2\n3\n```"), ["Two tills are open."]);
+        assert_eq!(texts("Two are open.\n\nThe sum is:\n\n```\n2\n```"), ["Two are open.", "The sum is: `2`"]);
     }
 
     #[test]

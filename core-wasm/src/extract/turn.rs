@@ -99,6 +99,9 @@ pub(super) struct Turn {
     pub notified: bool,
     /// Whether the user interrupted the agent since its latest text.
     pub cut_off: bool,
+    /// Whether the client stopped instead of an answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stopped: bool,
     /// Whether the agent ended its answer by itself, so that nothing is left to interrupt.
     #[serde(default)]
     pub has_ended: bool,
@@ -185,7 +188,8 @@ impl Turn {
     pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
         self.forget_status();
-        (self.cut_off, self.works, self.has_passed) = (false, false, false);
+        (self.cut_off, self.is_stopped) = (false, false);
+        (self.works, self.has_passed) = (false, false);
         // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
         // prompt.
         let is_aside = std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len();

@@ -115,6 +115,9 @@ const MACHINE_OPENINGS: &[&str] = &[
 /// What the client says, in the user's place, of a command that it does not know, before the command's name.
 const UNKNOWN_COMMANDS: &[&str] = &["Unknown skill: ", "Unknown slash command: "];
 
+/// What the client says, in the user's place, behind the search for a tool.
+const TOOL_LOADED: &str = "Tool loaded.";
+
 /// XML elements that the client puts around or next to the user's words.
 const CLIENT_ELEMENTS: &[&str] = &[
     "system-reminder",
@@ -159,6 +162,7 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening))
         || is_of_unknown_command(trimmed)
         || is_event(trimmed)
+        || trimmed == TOOL_LOADED
     {
         return UserText::Machine;
     }

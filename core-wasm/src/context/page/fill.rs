@@ -74,9 +74,9 @@ impl Page {
         if entry.keys.is_empty() && !entry.is_request() {
             return;
         }
-        entry.text = clean::relative_paths(&entry.text, &self.root);
+        entry.text = clean::paths_as_told(&entry.text, &self.root);
         if let Some(short) = &mut entry.short {
-            short.text = clean::relative_paths(&short.text, &self.root);
+            short.text = clean::paths_as_told(&short.text, &self.root);
         }
         entry.parts = entry.parts.into_iter().map(|part| part.relative_to(&self.root)).collect();
         entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
@@ -134,7 +134,7 @@ impl Page {
 
     /// Adds a mark to the entry that tells this memory alone.
     pub(in crate::context) fn add_mark(&mut self, id: &str, mark: &str) {
-        let mark = clean::relative_paths(mark, &self.root);
+        let mark = clean::paths_as_told(mark, &self.root);
         if let Some(entry) = self.entry_of(id).filter(|entry| !entry.is_session_line) {
             entry.marks.push(mark);
         }

@@ -34,7 +34,7 @@ pub(in crate::context) struct Part {
 impl Part {
     /// Returns the same part in a text whose paths are relative to `root`.
     pub(super) fn relative_to(self, root: &str) -> Self {
-        Self { opening: clean::relative_paths(&self.opening, root), ..self }
+        Self { opening: clean::paths_as_told(&self.opening, root), ..self }
     }
 }
 

@@ -18,6 +18,7 @@ mod objection;
 mod parts;
 mod pasted;
 mod plan;
+mod quoted;
 mod reasoned;
 mod refusal;
 mod request;

@@ -6,6 +6,7 @@ use super::demand::{is_demand, is_order};
 use super::parts::Parts;
 use super::pasted::{MAX_BESIDE_PASTE, is_banner, is_log_line, is_pasted_text, looks_pasted, strip_mentions};
 use super::plan::{heading, plan, plan_title};
+use super::quoted::{quoted_first, with_quotation};
 use super::rule::is_rule;
 use super::shown::without_shown;
 use super::terminal::without_terminal;
@@ -28,6 +29,9 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     }
     if is_slash_command(prompt) {
         return text::clip(&text::one_line(prompt), max).into_owned();
+    }
+    if let Some((quote, own)) = quoted_first(prompt) {
+        return with_quotation(&request_summary(own, max, labels), quote, max);
     }
     let unmarked = without_marks(prompt);
     if unmarked.len() < prompt.len() {

@@ -6,6 +6,7 @@ use super::demand::{decides, is_demand, is_order};
 use super::parts::Parts;
 use super::pasted::{is_banner, is_paste, looks_pasted, strip_mentions};
 use super::plan::plan;
+use super::quoted::{quoted_first, with_quotation};
 use super::request::{is_marked, is_slash_command, is_titled, without_marks};
 use super::rule::is_rule;
 use super::shown::without_shown;
@@ -32,6 +33,9 @@ const QUOTES: [char; 4] = ['"', '”', '`', '」'];
 /// Returns what a prompt says, on one line of at most `max` characters, without greetings and standing rules. None if it is a document, or
 /// if text is pasted in it.
 pub(in crate::extract) fn whole_request(prompt: &str, max: usize) -> Option<String> {
+    if let Some((quote, own)) = quoted_first(prompt) {
+        return whole_request(own, max).map(|said| with_quotation(&said, quote, max));
+    }
     let prompt = unwrapped(&without_shown(&without_marks(prompt)));
     if is_slash_command(&prompt) || plan(&prompt).is_some() || is_titled(&prompt) {
         return None;

@@ -296,13 +296,26 @@ pub(super) fn heading_of(line: &str) -> Option<String> {
     let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*'));
     let is_bold = line.contains("**")
         && line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-')).starts_with("**")
-        && unnumbered.split_once("**").is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24);
+        && unnumbered
+            .split_once("**")
+            .is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24 && !goes_on(rest));
     if !is_marked && !is_bold {
         return None;
     }
     let title = text::plain(line);
     let title = title.trim_end_matches([':', '：']);
     Some(if is_generic_heading(title) { String::new() } else { strip_numbering(title) })
+}
+
+/// Returns whether a line that opens with bold words is a sentence, given what follows them: "**The till** rings twice.",
+/// "**引き出し**は赤い".
+fn goes_on(rest: &str) -> bool {
+    const ENDS: [char; 4] = ['.', '。', '!', '！'];
+    let after = rest.trim();
+    // Where no space divides words, a particle follows the bold words at once.
+    let is_glued = rest.starts_with(|c: char| c >= '\u{2e80}' && c.is_alphanumeric());
+    let is_said = after.starts_with(char::is_alphanumeric) && after.ends_with(ENDS);
+    (is_glued || is_said) && !after.ends_with([':', '：'])
 }
 
 /// Returns whether the line is a heading.

@@ -144,3 +144,15 @@ fn japanese_narration_and_empty_words() {
     assert!(is_filler("追記完了です。") && is_filler("対応が完了しました。"));
     assert!(!is_filler("棚卸しの集計とレジの締めの移行が完了しました。"));
 }
+
+#[test]
+fn bold_words_that_open_a_sentence_are_no_heading() {
+    for heading in ["**The till**", "**The till** (at night)", "2. **The till** in `till.rs`", "**引き出し**:"] {
+        assert!(is_heading(heading), "{heading}");
+    }
+    for sentence in
+        ["**The till** rings twice.", "**引き出しは閉じたまま**です。開けるには鍵が必要です。", "**서랍**은 잠겨 있음"]
+    {
+        assert!(!is_heading(sentence), "{sentence}");
+    }
+}

@@ -97,8 +97,10 @@ impl State {
         self.turn.has_ended = line.ends_turn;
     }
 
-    /// Records with what the client stopped instead of an answer: a limit, a key that is not valid, a server that does not answer.
+    /// Records with what the client stopped instead of an answer: a limit, a key that is not valid, a server that does not answer. The
+    /// prompt is as unheard as one at which the user stopped the agent, and "go on" takes it up.
     fn client_failed(&mut self, line: &Line<'_>) {
+        (self.turn.cut_off, self.turn.is_stopped) = (true, true);
         line.blocks(|block| {
             if let Block::Text(raw) = block {
                 let said = clean::line(&raw.text().unwrap_or_default(), MAX_CLIENT_ERROR_CHARS);
@@ -285,7 +287,7 @@ impl State {
             used_tools: turn.used_tools,
             acted: turn.acted,
             acts: turn.acts.clone(),
-            is_unfinished: turn.is_unfinished(),
+            is_unfinished: turn.is_unfinished() || turn.is_stopped,
         }
     }
 
