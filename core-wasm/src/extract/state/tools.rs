@@ -197,7 +197,9 @@ impl State {
     pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed = is_error || reports_failure(command, class, output);
+        let is_done = commits::is_merged_all_the_same(command, output);
+        let is_error = is_error && !is_done;
+        let failed = is_error || (!is_done && reports_failure(command, class, output));
         self.turn.failed |= failed;
         self.turn.acted |= !failed && commands::may_change(command);
         let counts = self.tests_reported(command, output, failed);
@@ -267,6 +269,7 @@ impl State {
         }
         if switched::may_switch(tool_use) {
             self.switched.may_switch(self.turns);
+            self.switched.command_ran(command);
         }
         self.background_begun(tool_use, output);
         if !self.background.is_empty() {
