@@ -322,13 +322,14 @@ impl State {
 
     /// Takes the counts of tests that a command printed, and returns them.
     fn tests_reported(&mut self, command: &str, output: &str, failed: bool) -> Option<commands::TestCounts> {
-        let class = commands::class(command);
+        let command = commands::scripted(command);
         let exited = failed && commands::exits_with_tests(command);
         let counts = commands::test_counts(output).filter(|_| commands::counts_tests(command, output));
         let counts = counts.map(|counts| commands::TestCounts { exited, ..counts });
         if let Some(counts) = counts {
-            let names_files = class == commands::Class::Test && commands::targets(command).into_iter().any(is_not_all_tests);
-            let is_of_some = names_files || commands::runs_tests(command) == Some(true) || commands::filters_tests(output);
+            let is_of_some = commands::names_tests(command)
+                || commands::runs_tests(command) == Some(true)
+                || commands::filters_tests(output);
             self.tests_counted(counts, is_of_some);
         } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
             // What failed before is not the last run any more.
@@ -339,6 +340,7 @@ impl State {
 
     /// Takes what a command says of the checks that it made.
     fn checks_reported(&mut self, command: &str, output: &str, failed: bool, counts_tests: bool) {
+        let command = commands::scripted(command);
         self.evidence.tests_of(command, counts_tests);
         let failed = failed || commands::reports_errors(command, output);
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
@@ -452,11 +454,6 @@ fn may_act(name: &str) -> bool {
     const LOOKS: [&str; 10] = ["get", "list", "search", "read", "query", "fetch", "view", "find", "resolve", "screenshot"];
     let own = name.strip_prefix("mcp__").and_then(|rest| rest.rsplit("__").next()).map(str::to_ascii_lowercase);
     own.is_some_and(|own| !text::contains_any(&own, &LOOKS))
-}
-
-/// Returns whether what a run of tests names is not the folder of all tests.
-fn is_not_all_tests(target: &str) -> bool {
-    !matches!(target.trim_start_matches("./").trim_end_matches('/'), "test" | "tests")
 }
 
 /// Returns whether a command line lists the work tree before it commits, so that the list says what was there before the commit.
