@@ -87,7 +87,11 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
 
 /// Returns the state of the changes: whether and by whom they were committed, the size of the commit, and the pull request.
 fn state(notes: &SessionNotes) -> String {
-    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
+    let commits = notes.commits.iter().filter(|line| !is_pull_request(line)).count();
+    let size = attribute(notes, "commit-size").map(|size| match commits {
+        0 | 1 => format!("a commit of {size}"),
+        _ => format!("the largest of {commits} commits has {size}"),
+    });
     let by_others =
         attribute(notes, "committed-as").map(|hash| format!("committed as {hash}, by no command of the session"));
     let committed: Vec<String> = by_others.into_iter().chain(attribute(notes, "commit-state").map(str::to_owned)).collect();
