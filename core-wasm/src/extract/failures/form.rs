@@ -51,7 +51,7 @@ pub(super) fn missing(error: &str) -> Option<&str> {
     let before = || {
         let (head, _) = BEHIND.iter().filter_map(|sign| error.split_once(sign)).min_by_key(|(head, _)| head.len())?;
         match head.strip_suffix(quotes) {
-            Some(quoted) => quoted.rsplit(quotes).next(),
+            Some(inside) => inside.rsplit(quotes).next(),
             None => head.rsplit(is_end).next(),
         }
     };

@@ -145,8 +145,10 @@ fn denies(lower: &str, verb: &str, done: &str) -> bool {
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').collect();
     let is_not = |word: &&str| matches!(*word, "not" | "nothing") || word.ends_with("n't") || word.ends_with("n’t");
     let is_past = |word: &&str| matches!(*word, "did" | "didn't" | "didn’t");
+    // "Nothing is committed or pushed".
+    let is_counted = |word: &&&str| !matches!(**word, "or" | "nor" | "and" | "committed" | "pushed" | "merged");
     words.iter().enumerate().any(|(at, word)| {
-        let before = &words[at.saturating_sub(MAX_BETWEEN)..at];
+        let before: Vec<&str> = words[..at].iter().rev().filter(is_counted).take(MAX_BETWEEN).copied().collect();
         (*word == done && before.iter().any(is_not))
             || (*word == verb && before.iter().any(is_past) && before.iter().any(is_not))
     })
