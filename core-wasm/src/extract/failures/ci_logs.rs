@@ -112,7 +112,8 @@ impl CiLogs {
                     self.all.remove(0);
                 }
             }
-            None if read.age < MAX_AGE => self.read = Some(Read { age: read.age + 1, ..read }),
+            // What has nothing to do with the work is not explained.
+            None if read.age < MAX_AGE && !clears_work(said) => self.read = Some(Read { age: read.age + 1, ..read }),
             _ => {}
         }
     }
@@ -183,8 +184,7 @@ fn diagnosis(said: &str) -> Option<String> {
         let rest = rest.filter(|rest| rest.trim_start().starts_with([':', '—', '-', '–', ',', '.']));
         rest.unwrap_or(&sentence).trim_start_matches([' ', ':', '—', '-', '–', ',', '.']).to_owned()
     };
-    // What has nothing to do with the work is not explained.
-    if sentences.iter().any(|sentence| text::contains_words(&sentence.to_lowercase(), "unrelated")) {
+    if clears_work(said) {
         return None;
     }
     let at = sentences.iter().position(|sentence| is_told(sentence))?;
@@ -192,6 +192,11 @@ fn diagnosis(said: &str) -> Option<String> {
     let both = sentences.get(at + 1).filter(|next| is_told(next)).map(|next| format!("{first} {next}"));
     both.filter(|both| DIAGNOSIS_CHARS.contains(&both.chars().count()))
         .or_else(|| Some(first).filter(|first| DIAGNOSIS_CHARS.contains(&first.chars().count())))
+}
+
+/// Returns whether a text says that the failure has nothing to do with the work.
+fn clears_work(said: &str) -> bool {
+    text::contains_words(&said.to_lowercase(), "unrelated")
 }
 
 /// Returns whether a sentence in lower case tells what was done next, answers a question, or says that all is well: that is no cause.
@@ -230,6 +235,7 @@ mod tests {
         assert!(told(&logs).is_empty(), "no job is known to have failed");
         logs.ran("gh run view 12 --log-failed 2>&1 | tail -80", LOG, &LineRef::default());
         logs.agent_said("Both are clear: the failure of `open.ts` is unrelated. The drawer of `close.ts` is never closed.");
+        logs.agent_said("The slip of `open.ts` is not printed either.");
         assert!(told(&logs).is_empty(), "it has nothing to do with the work");
         logs.ran("gh run view 12 --log-failed 2>&1 | tail -80", LOG, &LineRef::default());
         logs.agent_said("Let me look at the job.");
