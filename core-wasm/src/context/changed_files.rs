@@ -30,6 +30,10 @@ const COMMITTED_TOO: [(&str, &str, Label); 2] = [
 /// Before the files that the session changed and that its commits do not hold.
 const NOT_IN_COMMIT: &str = "changed, but in no commit of the session";
 
+/// Before the files that the session changed and that git ignores, and the maximum number of them.
+const IGNORED: &str = "ignored by git";
+const MAX_IGNORED: usize = 5;
+
 /// Adds the files with the most changes, the largest first, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
@@ -39,13 +43,19 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let absent: Vec<usize> =
         ["lost-files", "unseen-files", "local-files"].into_iter().flat_map(|name| places(notes, name)).collect();
     let lacking: Vec<usize> = places(notes, "not-in-commit").collect();
+    let ignored: Vec<usize> = places(notes, "ignored-files").collect();
     let own: Vec<String> = notes.changes.iter().map(|change| page.path(&change.path)).collect();
     let mut changes: Vec<FileChange> = Vec::new();
     let mut apart: Vec<String> = Vec::new();
+    let mut unseen_by_git: Vec<FileChange> = Vec::new();
     for (at, change) in notes.changes.iter().enumerate().filter(|(at, _)| !absent.contains(at)) {
         let is_outside = clean::is_outside(&own[at]);
         let is_removed = removed.contains(&at);
         let checkout = if is_outside { other_checkout(&change.path, &own) } else { None };
+        if !is_outside && ignored.contains(&at) {
+            unseen_by_git.push(FileChange { change, is_outside, is_removed, checkout: None });
+            continue;
+        }
         if !is_outside && lacking.contains(&at) {
             apart.extend((!is_removed).then(|| line::sanitize(&own[at])));
             continue;
@@ -57,7 +67,8 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     changes.retain(|file| !file.is_outside || !file.is_removed);
     // What is committed is none of these.
     let is_committed = || attribute(notes, "commit-state").is_some() && notes.commits.iter().any(|it| !is_pull_request(it));
-    if !apart.is_empty() || changes.iter().any(|file| !file.is_outside) || is_committed() {
+    let has_apart = !apart.is_empty() || !unseen_by_git.is_empty();
+    if has_apart || changes.iter().any(|file| !file.is_outside) || is_committed() {
         changes.retain(|file| !file.is_outside || !is_passing(&file.change.path));
     }
     changes.sort_by_key(FileChange::rank);
@@ -75,10 +86,15 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let (label, files) =
         if items.is_empty() && !notes.changes.is_empty() { (Label::Files.into(), state_alone) } else { (label, files) };
     let mut files = with_committed_too(page, kind, notes, files);
-    if !apart.is_empty() {
-        let more = if apart.len() > MAX_FILES { format!(", +{}", apart.len() - MAX_FILES) } else { String::new() };
-        apart.truncate(MAX_FILES);
-        files = format!("{files}; {NOT_IN_COMMIT}: {}{more}", apart.join(", "));
+    unseen_by_git.sort_by_key(FileChange::rank);
+    let unseen_by_git: Vec<String> = unseen_by_git.iter().map(|file| file.text(page)).collect();
+    for (told, mut apart, max) in [(NOT_IN_COMMIT, apart, MAX_FILES), (IGNORED, unseen_by_git, MAX_IGNORED)] {
+        let more = if apart.len() > max { format!(", +{}", apart.len() - max) } else { String::new() };
+        apart.truncate(max);
+        if !apart.is_empty() {
+            let separator = if files.is_empty() { "" } else { "; " };
+            files = format!("{files}{separator}{told}: {}{more}", apart.join(", "));
+        }
     }
     page.add(kind, Entry::result_line(label, &files, 0.985));
     add_lost(page, kind, notes);
@@ -87,7 +103,11 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
 
 /// Returns the state of the changes: whether and by whom they were committed, the size of the commit, and the pull request.
 fn state(notes: &SessionNotes) -> String {
-    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
+    let commits = notes.commits.iter().filter(|line| !is_pull_request(line)).count();
+    let size = attribute(notes, "commit-size").map(|size| match commits {
+        0 | 1 => format!("a commit of {size}"),
+        _ => format!("the largest of {commits} commits has {size}"),
+    });
     let by_others =
         attribute(notes, "committed-as").map(|hash| format!("committed as {hash}, by no command of the session"));
     let committed: Vec<String> = by_others.into_iter().chain(attribute(notes, "commit-state").map(str::to_owned)).collect();

@@ -416,9 +416,14 @@ fn work_state(notes: &SessionNotes, said: &str) -> String {
     let tags = attribute(notes, "tags").into_iter().flat_map(|tags| tags.split(' '));
     items.extend(tags.filter(|tag| !notes.outcome.contains(*tag)).map(|tag| format!("tag {tag}")));
     let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();
-    for line in &pull_requests[pull_requests.len().saturating_sub(MAX_PULL_REQUESTS)..] {
-        items.extend(pull_request_text(notes, line));
-    }
+    // Those that are over say less than those that wait for somebody.
+    let is_over = |line: &&&String| {
+        pull_request_number(line).is_some_and(|it| saw_merged(notes, &it.to_string()) || was_closed(notes, &it.to_string()))
+    };
+    let (over, open): (Vec<&String>, Vec<&String>) = pull_requests.iter().partition(is_over);
+    let open = &open[open.len().saturating_sub(MAX_PULL_REQUESTS)..];
+    let over = &over[over.len().saturating_sub(MAX_PULL_REQUESTS - open.len())..];
+    items.extend(open.iter().chain(over).filter_map(|line| pull_request_text(notes, line)));
     items.join("; ")
 }
 

@@ -175,17 +175,35 @@ pub(super) fn verification(plan: &str) -> (Vec<PlannedCheck>, Vec<PlannedRun>) {
 }
 
 /// Returns the checks that the description of a pull request lists and whose boxes are not ticked. What it asks of its reviewers
-/// is not left undone.
+/// is not left undone, nor is the kind that the change is not of, or what a box says to be done.
 pub(super) fn unticked(description: &str) -> Vec<PlannedCheck> {
-    const REVIEW: [&str; 5] = ["review", "レビュー", "리뷰", "评审", "审查"];
+    const OTHERS: [&str; 15] = [
+        "review",
+        "レビュー",
+        "리뷰",
+        "评审",
+        "审查",
+        "type of",
+        "types of",
+        "kind of",
+        "type de",
+        "tipo de",
+        "種類",
+        "種別",
+        "유형",
+        "종류",
+        "类型",
+    ];
+    const DONE: [&str; 9] =
+        ["(done)", "(n/a)", "(confirmed)", "(verified)", "確認済", "対象外", "확인 완료", "확인함", "已确认"];
     let mut found = Verification::default();
-    let mut is_for_reviewers = false;
+    let mut is_of_others = false;
     for line in description.lines().map(str::trim) {
         if line.starts_with('#') {
-            is_for_reviewers = text::contains_any(&line.to_lowercase(), &REVIEW);
+            is_of_others = text::contains_any(&line.to_lowercase(), &OTHERS);
         }
         let is_box = line.starts_with("- [ ] ") || line.starts_with("* [ ] ");
-        if !is_box || is_for_reviewers {
+        if !is_box || is_of_others || text::contains_any(&line.to_lowercase(), &DONE) {
             continue;
         }
         found.add(&text::plain(&line["- [ ] ".len()..]), commands_in(line), true);
@@ -387,6 +405,8 @@ mod tests {
         assert_eq!(open[0].text, "Manual: open the till at night");
         assert!(open[1].is_made_by("till check --all") && !open[0].is_made_by("till check --all"));
         assert!(unticked("- [x] All tests pass\n- All of them").is_empty());
+        let kinds = "## Type of change\n- [x] Mends the till\n- [ ] Breaks the till\n## Test plan\n- [ ] No old slip is left (confirmed)";
+        assert!(unticked(kinds).is_empty());
         assert!(ticks_checks(body) && !ticks_checks("- [ ] All tests pass\n- [x] The till is grey"));
     }
 

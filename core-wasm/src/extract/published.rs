@@ -9,6 +9,10 @@ use super::labels::Labels;
 use super::references;
 use super::undone::Push;
 
+/// How many branches are kept, the latest, and how many of them are named.
+const MAX_BRANCHES: usize = 20;
+const MAX_NAMED: usize = 4;
+
 /// The latest push and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -16,6 +20,9 @@ use super::undone::Push;
 pub(super) struct Published {
     /// The branch to which the work was pushed last. May be empty.
     pushed_to: String,
+    /// The branches to which something was pushed before, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pushed_before: Vec<String>,
     /// Whether files were changed since then.
     is_push_old: bool,
     /// Whether nobody looked at the continuous integration since then.
@@ -58,8 +65,17 @@ impl Published {
         self.is_ci_before_edit &= failed || !command.contains("push");
         // A quiet push prints nothing.
         let quiet = || commits::quiet_push(command, output).filter(|_| !failed);
-        if let Some(branch) = commits::pushed_branch(command, output).or_else(quiet) {
-            (self.pushed_to, self.is_push_old) = (branch, false);
+        let mut branches = commits::pushed_branches(command, output);
+        if branches.is_empty() {
+            branches.extend(quiet());
+        }
+        for branch in branches {
+            let before = std::mem::replace(&mut self.pushed_to, branch);
+            self.pushed_before.push(before);
+            self.pushed_before.retain(|known| !known.is_empty() && *known != self.pushed_to);
+            let extra = self.pushed_before.len().saturating_sub(MAX_BRANCHES);
+            self.pushed_before.drain(..extra);
+            self.is_push_old = false;
             (self.is_ci_old, self.is_push_unseen) = (true, true);
         }
         self.has_answered_comments |= references::writes_comment(command);
@@ -82,13 +98,21 @@ impl Published {
         !self.ci.is_empty() && !self.is_ci_old && !self.is_ci_before_edit
     }
 
-    /// Returns the branch, the verdict and what nobody looked at or answered, one item each. Where it was pushed is only told if all is.
+    /// Returns the branches to which something was pushed, the latest last, and how many were before those.
+    fn branches(&self) -> String {
+        let earlier = self.pushed_before.len().saturating_sub(MAX_NAMED - 1);
+        let named = self.pushed_before[earlier..].iter().chain([&self.pushed_to]);
+        let named = named.map(|branch| format!("`{branch}`")).collect::<Vec<_>>().join(", ");
+        if earlier == 0 { named } else { format!("{named}, +{earlier}") }
+    }
+
+    /// Returns the branches, the verdict and what nobody looked at or answered, one item each. Where it was pushed is only told if all is.
     /// `has_pull_request` says whether the branch has one that is open.
     pub(super) fn items(&self, push: Push, has_pull_request: bool, labels: &Labels) -> Vec<String> {
         let mut items = Vec::new();
         let is_current = match push {
             Push::Made | Push::Unknown if !self.pushed_to.is_empty() => {
-                let pushed = labels.pushed_to.replace("{}", &self.pushed_to);
+                let pushed = labels.pushed_to.replace("`{}`", &self.branches());
                 items.push(if self.is_push_old { format!("{pushed}, {}", labels.before_edit) } else { pushed });
                 !self.is_push_old
             }
@@ -111,5 +135,28 @@ impl Published {
             items.push(labels.comments_unanswered.to_owned());
         }
         items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels::labels;
+    use crate::text;
+
+    #[test]
+    fn all_branches_that_were_pushed_are_told() {
+        let mut published = Published::default();
+        let mut push = |branch: &str| {
+            let output = format!("   1a2b3c4..2b3c4d5  {branch} -> {branch}\n");
+            published.command_ran(&format!("git push origin {branch}"), &output, false);
+            published.items(Push::Made, false, labels(text::Language::English)).join("; ")
+        };
+        assert_eq!(push("till"), "pushed to `till`");
+        assert_eq!(push("main"), "pushed to `till`, `main`");
+        assert_eq!(push("till"), "pushed to `main`, `till`");
+        let both = "   1a2b3c4..2b3c4d5  a -> a\n * [new branch]      b -> b\n";
+        published.command_ran("git push origin a b", both, false);
+        assert_eq!(published.branches(), "`main`, `till`, `a`, `b`");
     }
 }

@@ -6,8 +6,9 @@ use super::commands::{self, Class};
 use super::tool_uses::{Tool, ToolUse};
 use crate::text;
 
-/// The maximum number of switches to keep, the latest.
+/// The maximum number of switches to keep, and of names, the latest.
 const MAX_SWITCHES: usize = 3;
+const MAX_NAMED: usize = 64;
 
 /// How many lines on the same branch show that what ran before them did not switch it.
 const SETTLED_LINES: u32 = 3;
@@ -24,6 +25,9 @@ pub(super) struct Switched {
     lines_since: u32,
     /// Whether something may run beside the agent, which may switch a branch at any time.
     is_blind: bool,
+    /// The hashes of what the session's own commands named that may switch a branch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    named: Vec<u32>,
     /// The branches before and after each switch.
     switches: Vec<(String, String)>,
 }
@@ -32,6 +36,17 @@ impl Switched {
     /// Records a call of a tool that may switch the branch, in that turn.
     pub(super) fn may_switch(&mut self, turn: u32) {
         (self.mover_turn, self.lines_since) = (turn, 0);
+    }
+
+    /// Records a command line: a branch that it names is the session's own, whenever the client shows the switch.
+    pub(super) fn command_ran(&mut self, command: &str) {
+        const MOVERS: [&str; 5] = ["checkout", "switch", "branch", "worktree", "symbolic-ref"];
+        let calls = commands::git_calls_anywhere(command).into_iter();
+        let movers = calls.filter(|call| MOVERS.contains(&call.subcommand.as_str()));
+        let name = |word: &String| text::hash(word.trim_start_matches("refs/heads/"));
+        self.named.extend(movers.flat_map(|call| call.arguments.iter().map(name).collect::<Vec<_>>()));
+        let extra = self.named.len().saturating_sub(MAX_NAMED);
+        self.named.drain(..extra);
     }
 
     /// Records that from now on something may run beside the agent.
@@ -53,7 +68,7 @@ impl Switched {
         }
         // What switches a branch may do so several times.
         self.lines_since = 0;
-        let is_own = self.is_blind || self.mover_turn == turn;
+        let is_own = self.is_blind || self.mover_turn == turn || self.named.contains(&text::hash(after));
         // Git stands on no branch while it rebases.
         let names_both = [before, after].iter().all(|branch| !matches!(*branch, "" | "HEAD"));
         if is_work && is_same_folder && names_both && !is_own {
@@ -140,6 +155,10 @@ mod tests {
         }
         switched.line_read("/till", ("safe", "main"), true, 1);
         assert_eq!(switched.told(), "from `safe` to `main`");
+        switched.command_ran("git branch lamp && git reset --hard main && git checkout lamp");
+        switched.line_read("/till", ("main", "lamp"), true, 2);
+        assert_eq!(switched.told(), "from `safe` to `main`", "the session named it");
+        switched.line_read("/till", ("lamp", "main"), false, 2);
         assert!(switched.is_left("drawer") && !switched.is_left("main") && !switched.is_left(""));
         switched.runs_beside();
         switched.line_read("/till", ("main", "door"), true, 1);

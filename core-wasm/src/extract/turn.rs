@@ -93,6 +93,11 @@ pub(super) struct Turn {
     pub runs: Option<(u32, u32)>,
     /// Whether the turn made a commit.
     pub committed: bool,
+    /// Whether it pushed a branch, and whether it merged one or a pull request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pushed: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
     /// Whether a command or an edit failed.
     pub failed: bool,
     /// Whether the client reported something of its own since the agent's latest text.
@@ -242,7 +247,8 @@ impl Turn {
         self.answer.clear();
         self.status = Status::default();
         (self.edited, self.edited_since, self.built, self.acted) = (false, false, false, false);
-        (self.committed, self.failed, self.works) = (false, false, false);
+        (self.committed, self.pushed, self.merged) = (false, false, false);
+        (self.failed, self.works) = (false, false);
         self.runs = None;
         self.changed_lines.clear();
         self.added.clear();

@@ -60,7 +60,12 @@ pub(crate) fn git_calls_anywhere(command: &str) -> Vec<GitCall> {
         match words.next() {
             Some(program) if program == "cd" || program == "pushd" => {
                 let to = words.find(|word| word != "--").unwrap_or_else(|| "~".to_owned());
-                let next = if to == "-" { previous.clone() } else { joined(&folder, to.trim_end_matches(')')) };
+                let next = match to.trim_end_matches(')') {
+                    "-" => previous.clone(),
+                    // The root's whole path is written like that here. Nobody changes to where he is.
+                    "." => String::new(),
+                    to => joined(&folder, to),
+                };
                 previous = std::mem::replace(&mut folder, next);
             }
             Some(program) if program.rsplit('/').next() == Some("git") => all.extend(call(&folder, words)),

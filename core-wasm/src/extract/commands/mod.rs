@@ -35,9 +35,10 @@ pub(crate) use program::{
     LOCAL_HOSTS, answers_by_status, curing_segment, is_form_of, is_interpreter, is_shell, only_looks, own_program,
     own_words, runs_program_of, verb_words,
 };
-pub(crate) use scope::{partial_checks, tested};
+pub(crate) use scope::{names_tests, partial_checks, tested};
 pub(crate) use shell::{
-    before_last, branch_from, chained, is_same_place, segments, through_document, tokens, with_short_documents, with_values,
+    before_last, branch_from, chained, is_same_place, scripted, segments, through_document, tokens, with_short_documents,
+    with_values,
 };
 pub(crate) use trial::only_tries;
 pub(crate) use verdict::{

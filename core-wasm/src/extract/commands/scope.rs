@@ -11,16 +11,64 @@ const PACKAGES: [&str; 4] = ["--package", "--filter", "-F", "--workspace"];
 /// Options whose value says how to check, and not what.
 const SETTINGS: [&str; 6] = ["--project", "-c", "--config", "--config-file", "--rcfile", "--tsconfig"];
 
+/// Options of a run of tests whose value is a file or a folder that is not tested.
+const ASIDE: [&str; 14] = [
+    "--ignore",
+    "--deselect",
+    "--cov",
+    "--cov-config",
+    "--rootdir",
+    "--junitxml",
+    "-coverprofile",
+    "--manifest-path",
+    "--outputFile",
+    "--settings",
+    "--results-directory",
+    "--package-path",
+    "-project",
+    "-f",
+];
+/// Ends of the names of files that stand for a whole project.
+const PROJECTS: [&str; 7] = [".sln", ".slnx", ".xcodeproj", ".xcworkspace", "pom.xml", "Cargo.toml", "package.json"];
+
 /// The maximum number of names that are shown, and the maximum length of one, in characters.
 const MAX_SHOWN: usize = 2;
 const MAX_NAME_CHARS: usize = 50;
 
-/// Returns whether the tests of a segment are picked by their names.
+/// Returns whether a command line names the files or folders whose tests it runs, and these are not all that there are.
+pub(crate) fn names_tests(command: &str) -> bool {
+    let is_all = |target: &str| matches!(target.trim_start_matches("./").trim_end_matches('/'), "test" | "tests");
+    let is_project = |target: &str| PROJECTS.iter().any(|end| target.ends_with(end));
+    let is_target = |word: &&str| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./..." | "..");
+    segments(command).into_iter().filter(|segment| class_of(segment) == Class::Test).any(|segment| {
+        let aside = [values(segment, &ASIDE), values(segment, &SETTINGS)].concat();
+        let mut named = words(segment).skip(1).filter(is_target).filter(|word| !aside.contains(word));
+        named.any(|target| !is_all(target) && !is_project(target) && !is_interpreter(target))
+    })
+}
+
+/// Returns whether a path is that of a program that runs another one: `.venv/bin/python`.
+fn is_interpreter(path: &str) -> bool {
+    path.contains("/bin/") || path.contains("node_modules/")
+}
+
+/// Returns whether the tests of a segment are picked by their names. To leave some out picks none.
 pub(super) fn picks_names(segment: &str) -> bool {
     // What stands before the program is of a wrapper: `timeout -k 5 60 pytest`.
     let program = words(segment).next().unwrap_or_default();
-    let mut own = segment.split_whitespace().skip_while(|word| *word != program);
-    own.any(|word| word.contains("::") || NAMES.contains(&word.split('=').next().unwrap_or_default()))
+    let mut own = segment.split_whitespace().skip_while(|word| *word != program).peekable();
+    while let Some(word) = own.next() {
+        let leaves_out = |value: &str| value.trim_start_matches(['"', '\'']) == "not";
+        let (option, value) = word.split_once('=').unwrap_or((word, own.peek().copied().unwrap_or_default()));
+        let is_aside = ASIDE.contains(&option) && !word.contains('=');
+        if (word.contains("::") && !ASIDE.contains(&option)) || (NAMES.contains(&option) && !leaves_out(value)) {
+            return true;
+        }
+        if is_aside {
+            own.next();
+        }
+    }
+    false
 }
 
 /// Returns the names, files and packages of the tests that a command line runs, as they are shown. Empty if it names none.
@@ -101,6 +149,23 @@ mod tests {
         ] {
             assert_eq!(tested(command), named, "{command}");
         }
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_what_is_tested() {
+        for whole in [
+            "uv run pytest -q -k 'not night' --ignore tests/night",
+            "pytest tests/ --cov src/till -c setup/pytest.ini",
+            "dotnet test Till.sln -c Release",
+            "PYTHONPATH=. timeout -k 5 60 pytest",
+            "npx jest --config web/jest.config.js",
+            "pytest --deselect tests/till.py::test_night",
+        ] {
+            assert!(!names_tests(whole), "{whole}");
+            assert!(!segments(whole).iter().any(|segment| picks_names(segment)), "{whole}");
+        }
+        assert!(names_tests("pytest tests/till") && names_tests("cd shop && npx vitest run src/till.test.ts"));
+        assert!(picks_names("pytest -k night") && picks_names("pytest tests/till.py::test_night"));
     }
 
     #[test]

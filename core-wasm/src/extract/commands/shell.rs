@@ -207,6 +207,25 @@ pub(super) fn without_keywords(segment: &str) -> Option<&str> {
     }
 }
 
+/// Returns what a command line has another shell run, if it does nothing else: `npm test` of `powershell -Command "npm test"`. Otherwise the
+/// line as it is.
+pub(crate) fn scripted(command: &str) -> &str {
+    const SHELLS: [&str; 5] = ["powershell", "pwsh", "bash", "sh", "zsh"];
+    const CALLS: [&str; 5] = ["-Command", "-command", "-c", "-lc", "-ic"];
+    let (program, rest) = command.trim().split_once(' ').unwrap_or_default();
+    let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    if !SHELLS.contains(&program.trim_end_matches(".exe")) {
+        return command;
+    }
+    let script = CALLS.iter().filter_map(|call| rest.split_once(&format!("{call} "))).min_by_key(|(before, _)| before.len());
+    // Only options and their values stand before it.
+    let Some((_, script)) = script.filter(|(before, _)| !before.contains(['"', '\'', ';', '|'])) else { return command };
+    let script = script.trim();
+    let quote = script.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let inside = quote.and_then(|quote| script[1..].rfind(quote).map(|end| &script[1..=end]));
+    inside.unwrap_or(script)
+}
+
 /// Returns the words of a segment without assignments, wrappers, flags and redirections.
 pub(super) fn words(segment: &str) -> impl Iterator<Item = &str> {
     let (mut is_before_program, mut is_value) = (true, false);

@@ -312,14 +312,17 @@ pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
     cargo.or(found.map(|counts| TestCounts { failed_files, ..counts }))
 }
 
-/// Returns whether a run of tests says that it left some out because of a filter: cargo, bun and pytest print how many.
+/// Returns whether a run of tests says that it left many out because of a filter: cargo, bun and pytest print how many. A few are left out
+/// of each run by the settings of the project.
 pub(crate) fn filters_tests(output: &str) -> bool {
+    // How many of those that ran stand for one that was left out.
+    const MIN_RUN: u32 = 4;
     let left_out = |line: &str| {
-        let mut words = line.split([' ', ',', ';', '=']).filter(|word| !word.is_empty()).peekable();
-        let mut before = "";
-        std::iter::from_fn(|| words.next().map(|word| (std::mem::replace(&mut before, word), word))).any(|(count, word)| {
-            matches!(word, "filtered" | "deselected") && count.parse().is_ok_and(|count: u32| count > 0)
-        })
+        let words: Vec<&str> = line.split([' ', ',', ';', '=']).filter(|word| !word.is_empty()).collect();
+        let count = |names: &[&str]| -> u32 {
+            words.windows(2).filter(|pair| names.contains(&pair[1])).filter_map(|pair| pair[0].parse::<u32>().ok()).sum()
+        };
+        count(&["filtered", "deselected"]).saturating_mul(MIN_RUN) > count(&["passed", "failed"])
     };
     let is_summary = |line: &&str| {
         line.contains("test result:") || line.contains(" deselected") || line.trim_end().ends_with(" filtered out")

@@ -5,18 +5,28 @@ use crate::text;
 
 /// Returns the remote branch to which a command line pushed, as git reports it.
 pub(in crate::extract) fn pushed_branch(command: &str, output: &str) -> Option<String> {
+    pushed_branches(command, output).pop()
+}
+
+/// Returns the remote branches to which a command line pushed, as git reports it.
+pub(in crate::extract) fn pushed_branches(command: &str, output: &str) -> Vec<String> {
     if !command.contains("push") {
-        return None;
+        return Vec::new();
     }
     let is_report = |line: &&str| {
         line.starts_with("* [new branch]")
             || line.starts_with("+ ")
             || line.split_once("..").is_some_and(|(hash, _)| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
     };
-    let reports = output.lines().map(str::trim).filter(is_report).rev();
-    let mut targets = reports.filter_map(|line| line.split_once(" -> ")?.1.split_whitespace().next());
+    let reports = output.lines().map(str::trim).filter(is_report);
+    let target = |line: &str| {
+        let (before, after) = line.split_once(" -> ")?;
+        let (source, target) = (before.split_whitespace().next_back()?, after.split_whitespace().next()?);
+        // `main -> origin/main` is what was fetched.
+        (!target.ends_with(&format!("/{source}"))).then(|| target.to_owned())
+    };
     // Notes and other references are no branch.
-    targets.find(|target| !is_beside_branches(target)).map(str::to_owned)
+    reports.filter_map(target).filter(|target| !is_beside_branches(target)).collect()
 }
 
 /// Returns the remote branch that a quiet push names, of which git printed nothing. Empty if the push names no branch, `None` if there is no

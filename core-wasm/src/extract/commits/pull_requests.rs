@@ -51,8 +51,7 @@ pub(in crate::extract) fn closed_pull_requests(command: &str) -> Vec<(u32, bool)
     const CALLS: [(&str, bool); 4] =
         [("gh pr close ", true), ("glab mr close ", true), ("gh pr reopen ", false), ("glab mr reopen ", false)];
     let closed = |segment: &str| {
-        let (rest, is_closed) =
-            CALLS.iter().find_map(|(call, is_closed)| Some((segment.strip_prefix(call)?, *is_closed)))?;
+        let (rest, is_closed) = CALLS.iter().find_map(|(call, is_closed)| Some((behind(segment, call)?, *is_closed)))?;
         Some((rest.split_whitespace().find_map(number_named)?, is_closed))
     };
     commands::segments(command).into_iter().filter_map(closed).collect()
@@ -60,11 +59,19 @@ pub(in crate::extract) fn closed_pull_requests(command: &str) -> Vec<(u32, bool)
 
 /// Returns whether a command line merges the pull request of the branch, which it does not name.
 pub(in crate::extract) fn merges_own(command: &str) -> bool {
-    merges(command).any(|segment| !names_one(segment))
+    merges(command).any(|rest| !names_one(rest))
 }
 
-/// Returns whether a call that merges a pull request names it: by its number, its address or its branch.
-fn names_one(call: &str) -> bool {
+/// Returns what stands behind the words of a call in a segment. Variables may be set before it: `GH_REPO=o/till gh pr edit 7`.
+fn behind<'a>(segment: &'a str, call: &str) -> Option<&'a str> {
+    let (before, rest) = segment.split_once(call)?;
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let sets = |word: &str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
+    before.split_whitespace().all(sets).then_some(rest)
+}
+
+/// Returns whether words that are passed to `gh pr merge` name a pull request: by its number, its address or its branch.
+fn names_one(rest: &str) -> bool {
     const WITH_VALUE: [&str; 13] = [
         "-t",
         "--subject",
@@ -81,20 +88,25 @@ fn names_one(call: &str) -> bool {
         "--sha",
     ];
     let mut is_value = false;
-    call.split_whitespace().skip(3).any(|word| {
+    rest.split_whitespace().any(|word| {
         let is_of_option = std::mem::replace(&mut is_value, WITH_VALUE.contains(&word));
         // Of a value in quotes every word stands alone here, which only leads to saying less.
         !is_of_option && !word.starts_with(['-', '<', '>', '&']) && !word.contains('>')
     })
 }
 
-/// Returns the parts of a command line that merge a pull request at once.
+/// Returns what the parts of a command line pass that merge a pull request at once.
 fn merges(command: &str) -> impl Iterator<Item = &str> {
-    let is_merge = |segment: &&str| {
-        ["gh pr merge", "glab mr merge"].iter().any(|call| segment.starts_with(call))
-            && !text::contains_any(segment, &["--auto", "--disable-auto", "--when-pipeline-succeeds"])
-    };
-    commands::segments(command).into_iter().filter(is_merge)
+    let rest = |segment| ["gh pr merge", "glab mr merge"].iter().find_map(|call| behind(segment, call));
+    let is_now = |rest: &&str| !text::contains_any(rest, &["--auto", "--disable-auto", "--when-pipeline-succeeds"]);
+    commands::segments(command).into_iter().filter_map(rest).filter(is_now)
+}
+
+/// Returns whether a command line that failed has merged a pull request all the same: only what `gh` did with the branch afterwards failed, or
+/// it had been merged before.
+pub(in crate::extract) fn is_merged_all_the_same(command: &str, output: &str) -> bool {
+    let says = |line: &str| line.starts_with("failed to run git:") || line.contains(" was already merged");
+    merges(command).next().is_some() && output.lines().any(says)
 }
 
 /// Returns the number of a pull request that a word names: `7`, `#7`, `!7` or its address.
@@ -108,7 +120,8 @@ pub(in crate::extract) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
     let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    quoted(&rest[1..], quote)
+    // What a shell puts in, nobody knows.
+    quoted(&rest[1..], quote).filter(|title| !title.starts_with('$') && !text::contains_any(title, &["$(", "${"]))
 }
 
 /// Returns the number of a pull request that a command line gives another title, and the title.
@@ -119,14 +132,21 @@ pub(in crate::extract) fn renamed_pull_request(command: &str, output: &str) -> O
 
 /// Returns the number of the pull request that a command line opens or edits.
 pub(in crate::extract) fn described_pull_request(command: &str, output: &str) -> Option<u32> {
-    let first = edit_of_pull_request(command).and_then(|edits| edits.split_whitespace().next());
-    let number = first.and_then(|word| word.trim_start_matches('#').parse().ok());
+    let number = edit_of_pull_request(command).and_then(|edits| {
+        let is_before = |word: &&str| !word.starts_with('-') || word.starts_with("--repo") || *word == "-R";
+        edits.split_whitespace().take_while(is_before).find_map(number_named)
+    });
     number.or_else(|| output.split_whitespace().find_map(pull_request_number))
+}
+
+/// Returns whether a command line edits a pull request.
+pub(in crate::extract) fn edits_pull_request(command: &str) -> bool {
+    edit_of_pull_request(command).is_some()
 }
 
 /// Returns what a command line passes to `gh pr edit`.
 fn edit_of_pull_request(command: &str) -> Option<&str> {
-    commands::segments(command).into_iter().find_map(|segment| segment.strip_prefix("gh pr edit "))
+    commands::segments(command).into_iter().find_map(|segment| behind(segment, "gh pr edit "))
 }
 
 /// Returns the pull request whose state as a draft a command line sets or shows, and whether it is one. A number of zero stands for the one
@@ -167,10 +187,14 @@ pub(in crate::extract) fn merged_pull_requests(command: &str, output: &str) -> V
     ] {
         all.extend(output.match_indices(sign).filter_map(|(at, sign)| number(&output[at + sign.len()..])).take(20));
     }
-    let shows =
-        |segment: &&str| segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
-    for segment in merges(command).chain(commands::segments(command).into_iter().filter(shows)) {
-        all.extend(segment.split_whitespace().skip(3).find_map(number_named));
+    let is_shown = text::contains_any(output, &["MERGED", "state:\tmerged"]);
+    let shows = |segment| behind(segment, "gh pr view ").filter(|_| is_shown);
+    for rest in merges(command).chain(commands::segments(command).into_iter().filter_map(shows)) {
+        all.extend(rest.split_whitespace().find_map(number_named));
+    }
+    if output.replace(": ", ":").contains("\"merged\":true") {
+        let of_request = |segment: &str| leading_number(segment.split_once("/pulls/")?.1.split_once("/merge")?.0);
+        all.extend(commands::segments(command).into_iter().filter_map(of_request));
     }
     all.sort_unstable();
     all.dedup();
@@ -228,6 +252,10 @@ mod tests {
         let title = Some((7, "Round the totals".to_owned()));
         assert_eq!(said("gh pr edit 7 --title \"Round the totals\" 2>&1", ""), title);
         assert_eq!(said("gh pr edit --title 'Round the totals'", "https://github.com/o/till/pull/7\n"), title);
+        assert_eq!(said("GH_REPO=o/till gh pr edit 7 --title \"Round the totals\"", ""), title);
+        assert_eq!(said("gh pr edit --repo o/till 7 --title 'Round the totals'", ""), title);
+        assert_eq!(said("gh pr edit https://github.com/o/till/pull/7 --title 'Round the totals'", ""), title);
+        assert_eq!(said("gh pr edit 7 --title \"$(head -1 till.md)\"", ""), None);
         assert_eq!(said("gh pr edit 7 --body 'Round the totals'", "https://github.com/o/till/pull/7"), None);
         assert_eq!(said("gh pr create --title 'Sum' && gh pr edit 7 --add-label x", ""), None);
         assert_eq!(said("gh pr create --title 'Round the totals'", "https://github.com/o/till/pull/7"), None);
@@ -239,6 +267,14 @@ mod tests {
         assert_eq!(merged_pull_requests("gh pr merge 7 --squash", ""), [7]);
         assert_eq!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"MERGED\"}"), [9]);
         assert!(merged_pull_requests("gh pr merge 7 --auto", "").is_empty());
+        assert_eq!(merged_pull_requests("GH_TOKEN=x gh pr merge 7 --squash", ""), [7]);
+        let request = "gh api repos/o/till/pulls/7/merge -X PUT -f merge_method=squash";
+        assert_eq!(merged_pull_requests(request, r#"{"sha":"1a2b3c4","merged":true}"#), [7]);
+        assert!(merged_pull_requests(request, r#"{"message":"Pull Request is not mergeable"}"#).is_empty());
+        let of_branch = "failed to run git: fatal: 'main' is already used by worktree at '/till'";
+        assert!(is_merged_all_the_same("gh pr merge 7 --squash --delete-branch", of_branch));
+        assert!(is_merged_all_the_same("gh pr merge 7 --admin", "! Pull request o/till#7 was already merged\n"));
+        assert!(!is_merged_all_the_same("gh pr merge 7", "X Pull request o/till#7 is not mergeable"));
         assert_eq!(merged_pull_requests("gh pr merge https://hub.example/o/till/pull/8 --squash", ""), [8]);
         assert_eq!(merged_pull_requests("glab mr merge 6 -y", ""), [6]);
         assert!(

@@ -56,6 +56,8 @@ mod tests {
         assert_eq!(stashes("git checkout stash@{0} -- a.ts && git stash drop", "", false), [Stash::Copied, Stash::Dropped]);
         assert_eq!(stashes("git stash pop", "Dropped refs/stash@{0}", false), [Stash::Taken]);
         assert_eq!(stashes("git stash apply", "CONFLICT (content): a.ts", true), [Stash::Copied]);
+        let around = "cd . && git stash && cd till && make 2>&1; cd . && git stash pop";
+        assert_eq!(stashes(around, saved, false), [put(true), Stash::Taken]);
         assert!(stashes("git stash drop", "No stash entries found.", true).is_empty());
         assert!(stashes("git stash list && git -C vendor/till stash drop", "", false).is_empty());
     }

@@ -19,17 +19,7 @@ const MIN_RUN_DIGITS: usize = 5;
 /// The minimum length of a log, in bytes.
 const MIN_LOG_BYTES: usize = 60;
 /// What a log has of a job that failed.
-const FAILURES: [&str; 9] = [
-    "##[error]",
-    "Process completed with exit code",
-    "FAIL",
-    "error:",
-    "Error:",
-    "ERROR",
-    "fatal:",
-    "panicked",
-    "Traceback",
-];
+const FAILURES: [&str; 7] = ["FAIL", "error:", "Error:", "ERROR", "fatal:", "panicked", "Traceback"];
 /// Openings that only announce a diagnosis.
 const OPENINGS: [&str; 8] = [
     "found it",
@@ -70,6 +60,9 @@ struct Diagnosis {
 pub(super) struct CiLogs {
     read: Option<Read>,
     all: Vec<Diagnosis>,
+    /// Whether jobs failed, as the latest list of them says.
+    #[serde(default)]
+    has_failed: bool,
 }
 
 impl CiLogs {
@@ -80,8 +73,10 @@ impl CiLogs {
             let is_view = words.starts_with(&["gh", "run", "view"]) && segment.contains(" --log");
             is_view || (words.first() == Some(&"gh") && segment.contains("/actions/jobs/") && segment.contains("/logs"))
         };
-        // Somebody also reads the log of a job that passed.
-        let has_failed = || command.contains("--log-failed") || text::contains_any(output, &FAILURES);
+        // Somebody also reads the log of a job that passed, which may speak of errors.
+        let ended = || text::contains_any(output, &["##[error]", "Process completed with exit code"]);
+        let shows = || self.has_failed && text::contains_any(output, &FAILURES);
+        let has_failed = || command.contains("--log-failed") || ended() || shows();
         if output.len() >= MIN_LOG_BYTES && commands::segments(command).iter().any(reads) && has_failed() {
             let is_number = |word: &&str| word.len() >= MIN_RUN_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
             let run = command.split(|c: char| !c.is_ascii_alphanumeric()).find(is_number).unwrap_or_default().to_owned();
@@ -89,8 +84,14 @@ impl CiLogs {
         }
     }
 
+    /// Records that jobs failed.
+    pub(super) fn failed(&mut self) {
+        self.has_failed = true;
+    }
+
     /// Records that all jobs passed: what was changed before mended what had failed.
     pub(super) fn passed(&mut self) {
+        self.has_failed = false;
         self.all.iter_mut().for_each(|known| known.has_passed |= !known.files.is_empty());
     }
 
@@ -111,7 +112,8 @@ impl CiLogs {
                     self.all.remove(0);
                 }
             }
-            None if read.age < MAX_AGE => self.read = Some(Read { age: read.age + 1, ..read }),
+            // What has nothing to do with the work is not explained.
+            None if read.age < MAX_AGE && !clears_work(said) => self.read = Some(Read { age: read.age + 1, ..read }),
             _ => {}
         }
     }
@@ -182,11 +184,19 @@ fn diagnosis(said: &str) -> Option<String> {
         let rest = rest.filter(|rest| rest.trim_start().starts_with([':', '—', '-', '–', ',', '.']));
         rest.unwrap_or(&sentence).trim_start_matches([' ', ':', '—', '-', '–', ',', '.']).to_owned()
     };
+    if clears_work(said) {
+        return None;
+    }
     let at = sentences.iter().position(|sentence| is_told(sentence))?;
     let first = bare(&sentences[at]);
     let both = sentences.get(at + 1).filter(|next| is_told(next)).map(|next| format!("{first} {next}"));
     both.filter(|both| DIAGNOSIS_CHARS.contains(&both.chars().count()))
         .or_else(|| Some(first).filter(|first| DIAGNOSIS_CHARS.contains(&first.chars().count())))
+}
+
+/// Returns whether a text says that the failure has nothing to do with the work.
+fn clears_work(said: &str) -> bool {
+    text::contains_words(&said.to_lowercase(), "unrelated")
 }
 
 /// Returns whether a sentence in lower case tells what was done next, answers a question, or says that all is well: that is no cause.
@@ -218,6 +228,15 @@ mod tests {
         logs.ran("gh run view 12 --log | grep slips", passed, &LineRef::default());
         logs.agent_said("That explains it: `open.ts` prints all slips of the till.");
         assert!(told(&logs).is_empty(), "nothing failed");
+        let errors =
+            "test\tRun tests\t2026-01-02T03:04:05Z error: the slips of the shop are printed, which is what the test wants.";
+        logs.ran("gh run view 12 --log | grep slips", errors, &LineRef::default());
+        logs.agent_said("The till in `open.ts` is never closed.");
+        assert!(told(&logs).is_empty(), "no job is known to have failed");
+        logs.ran("gh run view 12 --log-failed 2>&1 | tail -80", LOG, &LineRef::default());
+        logs.agent_said("Both are clear: the failure of `open.ts` is unrelated. The drawer of `close.ts` is never closed.");
+        logs.agent_said("The slip of `open.ts` is not printed either.");
+        assert!(told(&logs).is_empty(), "it has nothing to do with the work");
         logs.ran("gh run view 12 --log-failed 2>&1 | tail -80", LOG, &LineRef::default());
         logs.agent_said("Let me look at the job.");
         logs.agent_said("Found it — `open_unix_test.go` is never built on this machine. Let me run it in a container.");

@@ -2,7 +2,7 @@
 
 use super::display::{display_command, failure_text, has_variable, is_whole};
 use super::failure::{Failure, Subject, is_part_of};
-use super::form::{other_path, without_display_options};
+use super::form::{is_same_but_options, missing, names_missing, other_path, without_display_options};
 use super::normalize::normalize;
 use super::slips::is_state_of_copy;
 use crate::extract::commands::{self, Class};
@@ -314,8 +314,23 @@ impl Failure {
 
     /// Returns what was different when it passed: the command itself, otherwise the last action before.
     fn fix(&self, command: Option<&str>, labels: &Labels) -> String {
+        // What was missing was put there.
+        let name = missing(&self.error);
+        let brings = |step: &&String| name.is_some_and(|name| names_missing(step, name)) && self.may_bring(step);
+        if let Some(step) = self.steps.iter().rfind(brings) {
+            return step.clone();
+        }
         let by_command = command.and_then(|command| self.fix_in_command(command));
         by_command.unwrap_or_else(|| self.fix_before(command, labels))
+    }
+
+    /// Returns whether a step, as it is told, may have put something there: it installs, adds or makes it.
+    fn may_bring(&self, step: &str) -> bool {
+        const VERBS: [&str; 12] =
+            ["install", "add", "i", "create", "init", "enable", "link", "sync", "clone", "mkdir", "tap", "set-url"];
+        let is_install = commands::class(step.trim_matches('`')) == Class::Install;
+        let names_verb = || commands::own_words(step.trim_matches('`')).iter().any(|word| VERBS.contains(word));
+        is_whole(step) && step.trim_matches('`') != display_command(&self.what) && (is_install || names_verb())
     }
 
     /// Returns what is different in the command that passed. Empty if that is not to be told, none if nothing is.
@@ -344,7 +359,10 @@ impl Failure {
         let is_same = without_display_options(&before) == without_display_options(&after);
         // Where the check itself passed, another one on its line did nothing.
         let passes_itself = self.is_check() && commands::segments(command).iter().any(|it| display_command(it) == before);
-        let is_other = !is_same && !self.tried.contains(&after) && is_own && !passes_itself;
+        // What is missing is not brought by an option, and a fault in a file is not mended by leaving the file out.
+        let changes_nothing = (missing(&self.error).is_some() && is_same_but_options(&before, &after))
+            || (commands::is_located(&self.error) && is_part_of(&after, &before));
+        let is_other = !is_same && !self.tried.contains(&after) && is_own && !passes_itself && !changes_nothing;
         let is_way = commands::class(&self.what) != Class::Test
             || self.is_rightly_built_by(command)
             || (commands::is_unset_variable(&self.error) && commands::sets_variables(command));
@@ -550,7 +568,9 @@ fn is_look(step: &str) -> bool {
     let checks = |word: &&str| *word == "-c" && words.first() != Some(&"git");
     let looks = |word: &&str| LOOKS.contains(&word.trim_start_matches('-')) || checks(word);
     let lists_remotes = matches!(words.as_slice(), ["git", "remote"] | ["git", "remote", "-v" | "--verbose"]);
-    lists_remotes || commands::only_looks(step) || words.iter().skip(1).filter(|it| !is_file(it)).take(3).any(looks)
+    let only_asks = text::contains_any(&step.to_lowercase(), &["\"select ", "'select "]);
+    let names_look = || words.iter().skip(1).filter(|it| !is_file(it)).take(3).any(looks);
+    lists_remotes || only_asks || commands::only_looks(step) || names_look()
 }
 
 /// Returns whether a command passed for other files than those for which it failed: that cures nothing.

@@ -59,6 +59,9 @@ pub(in crate::extract) struct Failure {
     /// Whether no line that it printed explains it: the one that seemed to is printed when it passes, too.
     #[serde(default)]
     pub(super) is_unexplained: bool,
+    /// Whether the same was done with another name and passed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_corrected: bool,
     /// What the agent said about whose fault it is, if it is not the session's. May be empty.
     #[serde(default)]
     pub(super) excuse: String,

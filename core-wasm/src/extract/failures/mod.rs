@@ -113,13 +113,17 @@ impl Failures {
         source: &LineRef,
         labels: &Labels,
     ) -> (Vec<SessionMemory>, bool) {
+        let verdict = ci::verdict(command, output);
+        if verdict.as_ref().is_some_and(|verdict| verdict.contains(" fail")) {
+            self.ci_logs.failed();
+        }
         if !failed {
             if commands::switches_files(command) || commands::may_fix(command) {
                 self.misses.may_have_changed();
             }
             self.refusals.passed(command);
             self.ci_logs.ran(command, output, source);
-            if ci::verdict(command, output).is_some_and(|verdict| ci::is_passing(&verdict)) {
+            if verdict.is_some_and(|verdict| ci::is_passing(&verdict)) {
                 self.ci_logs.passed();
             }
             self.routines.passed(command, &self.open);
@@ -327,6 +331,9 @@ impl Failures {
             is_other && is_unmended && commands::same_purpose(&failure.what, command)
         });
         self.excused.passed(command);
+        for failure in self.open.iter_mut().filter(|failure| failure.is_corrected_by(command)) {
+            failure.is_corrected = true;
+        }
         fixes.extend(self.close_matching(
             |failure| {
                 let is_same = |passed: &str| commands::same_purpose(&failure.what, passed);
@@ -485,12 +492,21 @@ impl Failures {
             .filter(|failure| !matches!(commands::class(&failure.what), Class::Inspect | Class::Other))
             // What the code does not define yet is a state of the work, or belongs to another build.
             .filter(|failure| !commands::is_located(&failure.error))
+            // How something is called is no state of the work.
+            .filter(|failure| !commands::is_unknown_option(&failure.error) && !failure.is_corrected)
             .map(|failure| format!("`{}`: {}", display_command(&failure.what), failure.error))
             .collect()
     }
 }
 
 impl Failure {
+    /// Returns whether something else was installed in the same way: the first name was a wrong one.
+    fn is_corrected_by(&self, command: &str) -> bool {
+        let verb = |line: &str| commands::verb_words(commands::main_segment(line)).join(" ");
+        let installs = |line: &str| commands::class(line) == Class::Install && verb(line).contains(' ');
+        installs(&self.what) && installs(command) && verb(&self.what) == verb(command)
+    }
+
     /// Returns whether a command that ran, with this error or none, says in other words what the agent meant by one that could not run as
     /// it was written.
     fn is_reworded_by(&self, command: &str, error: &str) -> bool {

@@ -82,7 +82,7 @@ const MENDED: &str =
     "fixed solved resolved behoben gelöst résolu corrigé solucionado resuelto arreglado resolvido corrigido risolto";
 /// Words around them: how well, and since when.
 const AROUND: &str = "now again all great fine well perfectly nicely good correctly properly also really finally and tested beautifully too \
-                      smoothly jetzt wieder gut einwandfrei maintenant bien ahora agora bem bene perfectamente perfeitamente 잘 이제";
+                      smoothly 就这样吧 辛苦了 辛苦你了 jetzt wieder gut einwandfrei maintenant bien ahora agora bem bene perfectamente perfeitamente 잘 이제";
 const PHRASES: [&str; 5] = ["as expected", "like a charm", "thank you", "por completo", "por todo"];
 /// Words that say that it is so since the work.
 const SINCE: &str = "now again jetzt wieder ahora agora";
@@ -227,6 +227,7 @@ mod tests {
             "이제 됩니다. 종도 울려줘",
             "動きました！次は鐘をお願い",
             "可以了，再画一个铃",
+            "可以了，就这样吧，辛苦你了",
         ] {
             assert!(confirmation(said).is_some(), "{said}");
         }

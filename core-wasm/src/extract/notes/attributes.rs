@@ -139,6 +139,7 @@ fn add_lost(all: &mut Attributes, state: &State) {
     let places = |test: &dyn Fn(&str) -> bool| -> Vec<usize> {
         state.files.paths().enumerate().filter(|(_, path)| test(path)).map(|(place, _)| place).collect()
     };
+    all.add_numbers("ignored-files", places(&|path| state.undone.is_ignored(path)));
     all.add_numbers("local-files", places(&|path| state.undone.is_local(path)));
     all.add_numbers("lost-files", places(&|path| state.lost.is_lost(path)));
     all.add_numbers("unseen-files", places(&|path| state.lost.may_be_lost(path, &state.branch)));

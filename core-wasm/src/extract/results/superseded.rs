@@ -7,7 +7,7 @@ use super::subject::Subject;
 use super::turn_result::{TurnResult, share_of};
 use super::{Place, Results};
 use crate::extract::prose;
-use crate::extract::signs;
+use crate::extract::signs::{self, Step};
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
@@ -44,7 +44,7 @@ impl Results {
             let plan = work.filter(|work| work.carries_plan || turn.is_refused).map(TurnResult::names);
             let is_first = !self.turns[..at].iter().any(TurnResult::has_work);
             let is_taken_up = !turn.has_work() && later.first().is_some_and(carries_out_offer);
-            let is_published_later = later.iter().any(|later| later.committed);
+            let is_made = |step: Step| later.iter().any(|later| later.makes(step));
             let is_recounted = last_count.is_some_and(|last| last > at);
             let passes_later =
                 last_success.is_some_and(|last| last.0 > at && last_failure.is_none_or(|failed| failed < last));
@@ -57,7 +57,7 @@ impl Results {
                 plan.as_ref().is_some_and(|work| is_of_plan(it, turn, work, is_first))
                     || (is_taken_up && is_fault(it, || is_in(&Subject::of_statement(it), subject(at + 1))))
                     || (!turn.has_work() && is_step(it) && works_on(it))
-                    || (is_published_later && says_unpublished(it))
+                    || says_unpublished(it, is_made)
                     || (is_recounted && counts_checks(it))
                     || (fails_later && only_says_passing(it))
                     || (passes_later && tells_failure(it))
@@ -210,8 +210,9 @@ fn is_step(statement: &Statement) -> bool {
     matches!(statement.form, Form::Item | Form::Heading) && signs::is_imperative(&statement.text.to_lowercase())
 }
 
-/// Returns whether a statement says that the work is still to be committed, pushed or merged.
-fn says_unpublished(statement: &Statement) -> bool {
+/// Returns whether a statement says that the work is still to be committed, pushed or merged, and that was done later, as `is_made` says of
+/// each of these steps.
+fn says_unpublished(statement: &Statement, is_made: impl Fn(Step) -> bool) -> bool {
     const VERBS: [&str; 3] = ["commit", "push", "merge"];
     const WHAT: [&str; 8] = ["the", "these", "this", "your", "it", "and", "all", "to"];
     const STEPS: [&str; 5] =
@@ -222,7 +223,9 @@ fn says_unpublished(statement: &Statement) -> bool {
         words.next().is_some_and(|verb| VERBS.contains(&verb)) && words.next().is_some_and(|what| WHAT.contains(&what))
     };
     let is_step = || statement.form == Form::Item && (orders() || STEPS.iter().any(|step| lower.starts_with(step)));
-    signs::is_about_pushing(&lower) || is_step()
+    // A commit in a later turn says that the work went on from there.
+    let is_over = |step: Step| is_made(step) || (step == Step::Push && is_made(Step::Commit));
+    signs::steps_to_make(&lower).any(is_over) || (is_made(Step::Commit) && is_step())
 }
 
 /// Returns whether a statement of an answer says that checks fail.

@@ -6,7 +6,7 @@ use crate::extract::human::{self, Confirmation, Denial};
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
-use crate::extract::signs;
+use crate::extract::signs::{self, Step};
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::extract::turn::Acts;
@@ -78,6 +78,11 @@ pub(in crate::extract) struct TurnResult {
     pub runs: Option<(u32, u32)>,
     /// Whether the turn made a commit.
     pub committed: bool,
+    /// Whether it pushed a branch, and whether it merged one or a pull request.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pushed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
     /// Whether something failed in the turn.
     pub failed: bool,
     /// Whether the request asks for something of its own.
@@ -144,6 +149,15 @@ impl TurnResult {
     /// Returns whether the turn changed something.
     pub(in crate::extract) fn has_work(&self) -> bool {
         self.edited || self.committed
+    }
+
+    /// Returns whether the turn made a step on the way into the main branch.
+    pub(super) fn makes(&self, step: Step) -> bool {
+        match step {
+            Step::Commit => self.committed,
+            Step::Push => self.pushed,
+            Step::Merge => self.merged,
+        }
     }
 
     /// Returns whether the turn only committed what earlier ones did.

@@ -55,20 +55,136 @@ pub(in crate::extract) fn has_only_hashes(said: &str) -> bool {
     words.peek().is_some() && words.all(is_hash)
 }
 
-/// Returns whether a text in lower case says that nothing was pushed.
-pub(in crate::extract) fn is_about_pushing(lower: &str) -> bool {
-    const SIGNS: [&str; 11] = [
+/// A step on the way of a change into the main branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::extract) enum Step {
+    Commit,
+    Push,
+    Merge,
+}
+
+/// Returns the steps that a text in lower case says were not made yet: "nothing pushed yet".
+pub(in crate::extract) fn steps_to_make(lower: &str) -> impl Iterator<Item = Step> {
+    const PUSH: [&str; 28] = [
         "ready to push when",
         "branch is ready to push",
         "ahead of origin",
-        "not pushed",
-        "not been pushed",
-        "n't pushed",
         "no pr opened",
+        "unpushed",
         "push하지",
+        "push는 하지",
         "푸시하지",
-        "プッシュして",
+        "푸시는 하지",
+        "아직 푸시",
+        "미푸시",
+        "pushしていません",
+        "push していません",
+        "pushはしていません",
+        "プッシュしていません",
+        "プッシュはしていません",
+        "まだプッシュ",
+        "未プッシュ",
         "未推送",
+        "没有推送",
+        "尚未推送",
+        "还没推送",
+        "push etmedim",
+        "push edilmedi",
+        "pas encore poussé",
+        "n'ai pas poussé",
+        "noch nicht gepusht",
+        "não fiz push",
     ];
-    text::contains_any(lower, &SIGNS)
+    const COMMIT: [&str; 18] = [
+        "커밋하지 않았",
+        "커밋하지 않은 상태",
+        "커밋은 하지 않",
+        "아직 커밋",
+        "コミットしていません",
+        "コミットはしていません",
+        "まだコミット",
+        "尚未提交",
+        "还没提交",
+        "没有提交",
+        "未提交",
+        "commit etmedim",
+        "commit edilmedi",
+        "pas encore commit",
+        "n'ai pas commit",
+        "n'ai rien commit",
+        "noch nicht committ",
+        "não fiz commit",
+    ];
+    const MERGE: [&str; 11] = [
+        "unmerged",
+        "머지하지 않",
+        "아직 머지",
+        "병합하지 않",
+        "マージしていません",
+        "マージはしていません",
+        "まだマージ",
+        "未マージ",
+        "尚未合并",
+        "还没合并",
+        "merge etmedim",
+    ];
+    let of = |step: Step, wide: &[&str], verb: &str, done: &str| {
+        (text::contains_any(lower, wide) || denies(lower, verb, done)).then_some(step)
+    };
+    let steps = [
+        of(Step::Commit, &COMMIT, "commit", "committed"),
+        of(Step::Push, &PUSH, "push", "pushed"),
+        // Lists and settings are merged, too.
+        of(Step::Merge, &MERGE, "merge", "merged").filter(|_| !lower.contains("into") || lower.contains("yet")),
+    ];
+    steps.into_iter().flatten()
+}
+
+/// Returns whether a text in lower case says that nothing was pushed.
+pub(in crate::extract) fn is_about_pushing(lower: &str) -> bool {
+    steps_to_make(lower).any(|step| step == Step::Push)
+}
+
+/// Returns whether a text in lower case says of what a verb names that it was not done: "nothing is pushed", "I didn't push". What must never
+/// be done is a rule.
+fn denies(lower: &str, verb: &str, done: &str) -> bool {
+    /// How many words may stand between.
+    const MAX_BETWEEN: usize = 3;
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').collect();
+    let is_not = |word: &&str| matches!(*word, "not" | "nothing") || word.ends_with("n't") || word.ends_with("n’t");
+    let is_past = |word: &&str| matches!(*word, "did" | "didn't" | "didn’t");
+    // "Nothing is committed or pushed".
+    let is_counted = |word: &&&str| !matches!(**word, "or" | "nor" | "and" | "committed" | "pushed" | "merged");
+    words.iter().enumerate().any(|(at, word)| {
+        let before: Vec<&str> = words[..at].iter().rev().filter(is_counted).take(MAX_BETWEEN).copied().collect();
+        (*word == done && before.iter().any(is_not))
+            || (*word == verb && before.iter().any(is_past) && before.iter().any(is_not))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_made_yet() {
+        let steps = |said: &str| steps_to_make(said).collect::<Vec<_>>();
+        for said in [
+            "all is green, nothing pushed yet.",
+            "the branch hasn't been pushed",
+            "i did not push it",
+            "henüz push etmedim.",
+        ] {
+            assert_eq!(steps(said), [Step::Push], "{said}");
+        }
+        assert_eq!(steps("nothing is committed or pushed yet"), [Step::Commit, Step::Push]);
+        assert_eq!(steps("아직 커밋하지 않았습니다."), [Step::Commit]);
+        assert_eq!(steps("まだプッシュしていません。"), [Step::Push]);
+        assert_eq!(steps("pr #7 is not merged yet"), [Step::Merge]);
+        for said in
+            ["never push to main", "do not push the drawer", "the slips are not merged into the list", "pushed to `till`"]
+        {
+            assert!(steps(said).is_empty(), "{said}");
+        }
+    }
 }

@@ -270,6 +270,8 @@ impl State {
             built: turn.built,
             runs: turn.runs,
             committed: turn.committed,
+            pushed: turn.pushed,
+            merged: turn.merged,
             failed: turn.failed,
             substantive: turn.substantive,
             is_chore: turn.is_chore,

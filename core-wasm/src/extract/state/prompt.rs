@@ -64,6 +64,10 @@ impl State {
         self.turn.whole = whole;
         self.turn.denials = if is_from_program { Vec::new() } else { human::denials(asked) };
         self.turn.confirmation = if is_from_program { None } else { human::confirmation(asked) };
+        // Who says that it works has looked at it.
+        if self.turn.confirmation.as_ref().is_some_and(|said| said.names.is_empty()) {
+            self.undone.looked();
+        }
         let states_rule = || text::sentences(&prompt).iter().any(|said| human::is_rule(said));
         self.turn.is_unasked = is_from_program && (self.heard_human || states_rule());
         self.heard_human |= !is_from_program;

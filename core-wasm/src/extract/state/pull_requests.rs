@@ -33,7 +33,7 @@ impl State {
         if let Some((number, title)) = commits::renamed_pull_request(command, output).filter(|_| !failed) {
             self.rename_pull_request(number, &title, &tool_use.source, settled);
         }
-        if !failed && (command.contains("gh pr edit") || text::contains_any(command, &commits::OPENS)) {
+        if !failed && (commits::edits_pull_request(command) || text::contains_any(command, &commits::OPENS)) {
             let number = commits::described_pull_request(command, output);
             self.undone.pull_request_described(command, number);
             if planned::ticks_checks(command) {
@@ -108,7 +108,7 @@ impl State {
 
     /// Records which pull requests a command merged, or shows as merged.
     pub(super) fn pull_requests_merged(&mut self, command: &str, output: &str, failed: bool) {
-        if failed || !text::contains_any(command, &["gh pr", "glab mr", "git "]) {
+        if failed || !text::contains_any(command, &["gh pr", "gh api", "glab mr", "git "]) {
             return;
         }
         let is_own = |subject: &str| self.commits.iter().any(|commit| commit == subject);
@@ -131,6 +131,7 @@ impl State {
         self.open_points.pull_request_merged(number);
         self.undone.pull_request_merged(number);
         self.evidence.merged();
+        self.turn.merged = true;
         self.merged.retain(|known| *known != number);
         self.merged.push(number);
         let extra = self.merged.len().saturating_sub(MAX_COMMITS);

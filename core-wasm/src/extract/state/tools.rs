@@ -202,7 +202,9 @@ impl State {
     pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed = is_error || reports_failure(command, class, output);
+        let is_done = commits::is_merged_all_the_same(command, output);
+        let is_error = is_error && !is_done;
+        let failed = is_error || (!is_done && reports_failure(command, class, output));
         self.turn.failed |= failed;
         self.turn.acted |= !failed && commands::may_change(command);
         let counts = self.tests_reported(command, output, failed);
@@ -272,6 +274,7 @@ impl State {
         }
         if switched::may_switch(tool_use) {
             self.switched.may_switch(self.turns);
+            self.switched.command_ran(command);
         }
         self.background_begun(tool_use, output);
         if !self.background.is_empty() {
@@ -324,13 +327,14 @@ impl State {
 
     /// Takes the counts of tests that a command printed, and returns them.
     fn tests_reported(&mut self, command: &str, output: &str, failed: bool) -> Option<commands::TestCounts> {
-        let class = commands::class(command);
+        let command = commands::scripted(command);
         let exited = failed && commands::exits_with_tests(command);
         let counts = commands::test_counts(output).filter(|_| commands::counts_tests(command, output));
         let counts = counts.map(|counts| commands::TestCounts { exited, ..counts });
         if let Some(counts) = counts {
-            let names_files = class == commands::Class::Test && commands::targets(command).into_iter().any(is_not_all_tests);
-            let is_of_some = names_files || commands::runs_tests(command) == Some(true) || commands::filters_tests(output);
+            let is_of_some = commands::names_tests(command)
+                || commands::runs_tests(command) == Some(true)
+                || commands::filters_tests(output);
             self.tests_counted(counts, is_of_some);
         } else if !failed && commands::runs_tests(command) == Some(false) && commands::passed(command, output) {
             // What failed before is not the last run any more.
@@ -341,6 +345,7 @@ impl State {
 
     /// Takes what a command says of the checks that it made.
     fn checks_reported(&mut self, command: &str, output: &str, failed: bool, counts_tests: bool) {
+        let command = commands::scripted(command);
         self.evidence.tests_of(command, counts_tests);
         let failed = failed || commands::reports_errors(command, output);
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
@@ -447,11 +452,6 @@ impl State {
         self.memories.forget(|known| known.from_prose && !why.is_empty() && why.contains(known.title.as_str()));
         self.memories.add(memory, settled);
     }
-}
-
-/// Returns whether what a run of tests names is not the folder of all tests.
-fn is_not_all_tests(target: &str) -> bool {
-    !matches!(target.trim_start_matches("./").trim_end_matches('/'), "test" | "tests")
 }
 
 /// Returns whether a command line lists the work tree before it commits, so that the list says what was there before the commit.

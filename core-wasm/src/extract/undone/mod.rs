@@ -11,7 +11,7 @@ use super::commits::{self, Stash};
 use super::failures;
 use super::labels::Labels;
 use super::planned::{self, PlannedCheck};
-use super::work_tree::{Listed, WorkTree};
+use super::work_tree::{self, Listed, WorkTree};
 
 /// The maximum number of planned checks that are told. A list of all steps is not read.
 const MAX_SHOWN_CHECKS: usize = 3;
@@ -181,8 +181,9 @@ impl Undone {
         // What git refused changed nothing.
         let is_refused = output.contains("cannot rebase: You have");
         self.work_tree.command_ran(if is_refused { "" } else { command });
-        if output.contains(" paths are ignored by ") {
-            self.work_tree.ignored(output);
+        let ignored = work_tree::ignored(command, output);
+        if !ignored.is_empty() {
+            self.work_tree.ignore(ignored);
         }
     }
 
@@ -253,6 +254,11 @@ impl Undone {
     /// Returns whether git still has to commit what the session changed in a file.
     pub(super) fn is_to_commit(&self, path: &str) -> bool {
         self.work_tree.changed().iter().any(|changed| changed == path)
+    }
+
+    /// Returns whether git ignores a file, as it said.
+    pub(super) fn is_ignored(&self, path: &str) -> bool {
+        self.work_tree.is_ignored(path)
     }
 
     /// Returns whether a file lies in a hidden folder, and the session's commits left it out.

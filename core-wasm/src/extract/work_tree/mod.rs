@@ -1,6 +1,7 @@
 //! Which of the session's changes git still has to commit, file by file: what was changed, added and committed, and what
 //! git itself listed afterwards. What git lists wins over what was counted.
 
+mod ignored;
 mod listing;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commands;
 use super::files::is_generated;
+pub(super) use ignored::ignored;
 use listing::CUT;
 pub(super) use listing::{Listed, diff, shown_commit, shown_files, status};
 
@@ -45,6 +47,9 @@ pub(super) struct WorkTree {
     /// Changed files in hidden folders that commits of other files left out. Mostly git ignores them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     local: Vec<String>,
+    /// Files and folders that git ignores, as it said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<String>,
     /// Whether git listed some of the session's changed files no more: somebody else committed them or took them back.
     has_settled: bool,
 }
@@ -55,6 +60,9 @@ impl WorkTree {
         self.others.retain(|other| !is_same_file(other, path));
         self.local.retain(|local| local != path);
         self.is_tried = false;
+        if self.is_ignored(path) {
+            return;
+        }
         if !self.changed.iter().any(|known| known == path) && self.changed.len() < MAX_FILES {
             self.changed.push(path.to_owned());
         }
@@ -138,10 +146,20 @@ impl WorkTree {
         }
     }
 
-    /// Forgets what git was told to add and ignores, as it prints: one file or folder a line.
-    pub(super) fn ignored(&mut self, output: &str) {
-        let is_ignored = |name: &str, line: &str| !line.is_empty() && (is_same_file(line, name) || is_below(name, line));
-        self.added.retain(|name| !output.lines().any(|line| is_ignored(name, line.trim())));
+    /// Records files and folders that git ignores: they are not to be committed, and what git was told to add of them is forgotten.
+    pub(super) fn ignore(&mut self, ignored: Vec<String>) {
+        self.ignored.extend(ignored);
+        self.ignored.truncate(MAX_OTHERS);
+        let ignored = std::mem::take(&mut self.ignored);
+        let is_ignored = |path: &String| ignored.iter().any(|known| is_same_file(known, path) || is_below(path, known));
+        self.added.retain(|name| !is_ignored(name));
+        self.changed.retain(|path| !is_ignored(path));
+        self.ignored = ignored;
+    }
+
+    /// Returns whether git ignores a file, as it said.
+    pub(super) fn is_ignored(&self, path: &str) -> bool {
+        self.ignored.iter().any(|known| is_same_file(known, path) || is_below(path, known))
     }
 
     /// Records that git is to add everything.

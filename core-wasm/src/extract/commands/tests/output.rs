@@ -76,6 +76,7 @@ fn the_informative_line_of_an_error() {
 fn counts_of_common_runners() {
     assert!(filters_tests("test result: ok. 1 passed; 0 failed; 3 filtered out; finished in 0.00s"));
     assert!(filters_tests(" 9 pass\n 62 filtered out") && filters_tests("= 2 passed, 5 deselected in 0.1s ="));
+    assert!(!filters_tests("===== 90 passed, 4 deselected in 1.20s ====="), "the settings of the project do it");
     assert!(!filters_tests("test result: ok. 9 passed; 0 failed; 0 filtered out; finished in 0.00s"));
     let counts = |output| test_counts(output).map(|t| (t.passed, t.failed));
     assert_eq!(counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"), Some((1346, 114)));
