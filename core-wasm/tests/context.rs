@@ -505,7 +505,7 @@ What earlier sessions of this project left. It may be outdated: the user and the
 - Open errors: `npm run lint` 실패: 규칙을 찾을 수 없음
 
 ### Key Decisions
-1. 방법 1: guide.md에 언어 정책을 명시한다 — 영어 기본 규칙보다 먼저 적용된다 (rejected: 방법 2: frontmatter에 language 필드를 추가)
+1. 방법 1: guide.md에 언어 정책을 명시한다 — 영어 기본 규칙보다 먼저 적용된다 (버린 안: 방법 2: frontmatter에 language 필드를 추가)
 
 ### Watch out
 - `git commit -m "$(cat …)"` 실패: can't create temp file. 해결: 메시지를 직접 넘긴다
@@ -938,7 +938,7 @@ fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
     assert!(lines.contains(&format!("- Outcome: The cart is guarded. {state}")), "{lines:#?}");
     let asked = ["- Asked: Guard the cart", "- Asked: round the totals, too"];
     assert!(asked.iter().all(|asked| lines.iter().any(|line| line == asked)), "{lines:#?}");
-    let files = "- Files (not pushed, on `cart`; a commit of 9 files, +40 −2): src/cart.ts (+3)";
+    let files = "- Files (not pushed, on `cart`; the largest of 2 commits has 9 files, +40 −2): src/cart.ts (+3)";
     assert!(lines.contains(&files.to_owned()), "{lines:#?}");
     assert!(lines.contains(&"- Uncommitted, not edited by the agent: `src/menu.ts`, …".to_owned()), "{lines:#?}");
     notes.outcome = format!("{} All 1219 tests pass.", "The cart is guarded against writes. ".repeat(60).trim());

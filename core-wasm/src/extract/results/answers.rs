@@ -381,7 +381,8 @@ mod tests {
 
     #[test]
     fn a_long_answer_loses_whole_blocks_of_its_middle() {
-        let list = "- One slip of the night till is printed on red paper with a border of two lines\n".repeat(60);
+        let slip = "one slip of the night till is printed on red paper with a border of two lines, ".repeat(4);
+        let list = format!("- {slip}\n").repeat(15);
         let answer = format!("The till rounds each total to cents.\n\n{list}\nThe night till was not tested.");
         assert_eq!(
             told(vec![turn(&answer)], &[]),
