@@ -194,7 +194,8 @@ impl TurnResult {
     /// Keeps the best statements as they look now, up to `max_bytes`. Those that open the answer, give its verdict or head its parts all stay
     /// and do not count, because the rest is not understood without them.
     pub(super) fn limit(&mut self, is_first: bool, max_bytes: usize) {
-        let size = |statement: &Statement| 80 + statement.text.len() + statement.heading.len();
+        // A letter of Korean or Japanese has three bytes, but says what one and a half of English do.
+        let size = |statement: &Statement| 80 + text::width(&statement.text) + text::width(&statement.heading);
         // To judge them takes a seventh of an extraction, and most turns are short.
         if self.statements.iter().map(size).sum::<usize>() <= max_bytes {
             return;
