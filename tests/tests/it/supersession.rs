@@ -258,6 +258,39 @@ fn what_a_session_committed_and_somebody_reverted_is_told_as_the_earlier_word() 
     assert!(revert.is_some() && revert < earlier, "{told}");
 }
 
+/// The two sessions share few words, and the first one says many other things.
+#[test]
+fn a_value_that_was_replaced_is_told_as_the_earlier_word_also_where_a_commit_says_it() {
+    let home = Home::new();
+    let project = home.project("slips");
+    let rules = "The rules of the shop are in `rules.md`: §8 the monthly fee; §10 slips can be given back within 7 days, minus the days \
+                 that were used; §11 leaving at the end of a month.";
+    let commit = "git commit -am 'Write the rules of the shop' -m '§10 slips can be given back within 7 days'";
+    let mut first = Session::new(&home, &project, &session_id(1));
+    first
+        .transcript
+        .at("2025-06-02T09:00:00Z")
+        .user("write the rules of the shop like those of the other one")
+        .writes("rules.md", "rules\n")
+        .bash(commit, "[main 1a2b3c4] Write the rules of the shop\n 1 file changed")
+        .answer(rules);
+    first.stop(rules);
+    first.end();
+    let amended = "What the provider of the payments wants is done: the shop's name stands in §1; §10: slips can be given back, 7 → 14 days, \
+                   without conditions.";
+    settle(&home, &project, 2, "2025-06-14", "the provider wrote: your refund window is too short, amend it", amended);
+    // The start of a session compares what the sessions before it left.
+    drop(home.hook(&json!({"session_id": session_id(8), "transcript_path": "", "cwd": project,
+        "hook_event_name": "SessionStart", "source": "startup"})));
+    let told = prompt(&home, &project, "for how many days can slips be given back by the rules of the shop?");
+    let later = told.find("7 → 14 days");
+    assert!(later.is_some() && later < told.find("result (earlier)"), "{told}");
+    // The result names the commit.
+    let found = json_of(&home, &project, &["search", "--json", "--type", "commit", "write the rules of the shop"]);
+    let shown = json_of(&home, &project, &["memory", "show", "--json", found[0]["id"].as_str().expect("an id")]);
+    assert!(shown["links"].as_array().is_some_and(|links| links.len() == 1), "{shown}");
+}
+
 #[test]
 fn a_long_history_does_not_drown_what_a_session_said() {
     let home = Home::new();

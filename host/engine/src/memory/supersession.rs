@@ -122,7 +122,8 @@ fn of_commits(store: &Store, project: &str, comparison: &Comparison, links: &[Su
             commits.insert(&older.session_id, store.of_session(project, &older.session_id, COMMIT)?);
         }
         let own = commits[older.session_id.as_str()].iter();
-        let named = own.filter(|commit| commit.created < newer.created && older.content.contains(&commit.title));
+        let named =
+            own.filter(|commit| commit.created < newer.created && older.content.contains(&format!("\"{}\"", commit.title)));
         found.extend(named.map(|commit| Supersession {
             older: commit.id.clone(),
             relation: Relation::Follows,

@@ -172,6 +172,18 @@ pub(super) static INSTEAD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// What a sentence names was not done, or not yet, or not for good.
+pub(super) static NOT_DONE: LazyLock<Regex> = LazyLock::new(|| {
+    phrases(
+        concat!(
+            r"not|never|no|cannot|\w+n't|propos\w*|suggest\w*|recommend\w*|consider\w*|could|would|should|might|may|shall|will|",
+            r"if|instead of|undone|undo|took back|taken back|revert\w*|reject\w*|refus\w*|declin\w*|plan\w*|todo"
+        ),
+        r"않|못|제안|추천|거절|거부|되돌|취소|원복|하면|예정|할까|할지|검토|고려|\?",
+        r"ない|ません|提案|却下|拒否|取り消|戻し|予定|なら|たら|検討|？|\?",
+    )
+});
+
 /// It holds from a moment on.
 pub(super) static FROM_NOW: LazyLock<Regex> = LazyLock::new(|| {
     phrases(
@@ -220,6 +232,7 @@ mod tests {
             (&ALL, "in every service", "모든 서비스", "すべての画面"),
             (&INSTEAD, "it is no longer used", "예전 값", "旧サーバー"),
             (&FROM_NOW, "from now on", "이제부터", "今後は"),
+            (&NOT_DONE, "we did not raise it", "올리지 않았습니다", "上げませんでした"),
             (&EXPLAINS, "the reason", "원인은", "原因は"),
         ];
         for (phrases, english, korean, japanese) in all {

@@ -26,7 +26,7 @@ mod similarity;
 mod weights;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use self::change::{Judgement, Parts};
 use self::evidence::Evidence;
@@ -35,7 +35,7 @@ use self::meaning::Meanings;
 pub use self::meaning::{Embed, Meaning};
 use self::nearness::{MAX_LIKENED, MIN_NEAREST, Nearness, Rivals};
 pub use self::relation::{Change, Relation, Statement, Subject};
-use self::replaced::Replaced;
+use self::replaced::{Replaced, SaidValues};
 use self::similarity::Space;
 
 /// That a statement relates to an earlier one.
@@ -115,27 +115,24 @@ pub fn compare(statements: &[Statement<'_>], embed: &Embed<'_>) -> Vec<Link> {
 /// Returns the links of statements that say in so many words which value took the place of one that an earlier one has. They may share
 /// few words beside that, and the earlier one may say more, so that it is only put in doubt.
 fn replacing(statements: &[Statement<'_>]) -> Vec<Link> {
+    let may_be = |it: &Statement<'_>| it.is_statement && it.subject != Subject::Task;
+    let all = || statements.iter().enumerate().filter(|(_, it)| may_be(it));
+    let replacing: Vec<(usize, Vec<Replaced>)> =
+        all().map(|(at, it)| (at, Replaced::all_in(it.content))).filter(|(_, replaced)| !replaced.is_empty()).collect();
+    if replacing.is_empty() {
+        return Vec::new();
+    }
+    let values = SaidValues::of(all().map(|(at, it)| (at, it.content)));
     let mut links = Vec::new();
-    for (newer, after) in statements.iter().enumerate().filter(|(_, it)| it.is_statement && it.subject != Subject::Task) {
-        let replaced = Replaced::all_in(after.content);
-        if replaced.is_empty() {
-            continue;
-        }
-        for (older, before) in statements.iter().enumerate().filter(|(_, it)| it.is_statement) {
-            let is_pair = before.created < after.created
-                && (before.is_new || after.is_new)
-                && before.subject != Subject::Task
-                && after.is_of_another_session(before);
-            if is_pair && replaced.iter().any(|it| it.is_said_in(before.content)) {
-                links.push(Link {
-                    older,
-                    newer,
-                    relation: Relation::Follows,
-                    change: Change::Likely,
-                    similarity: MIN_DOUBT,
-                });
-            }
-        }
+    for (newer, replaced) in replacing {
+        let after = &statements[newer];
+        let is_earlier = |older: &usize| {
+            let before = &statements[*older];
+            before.created < after.created && (before.is_new || after.is_new) && after.is_of_another_session(before)
+        };
+        let older: BTreeSet<usize> = replaced.iter().flat_map(|it| it.said_in(&values)).filter(is_earlier).collect();
+        let link = |older| Link { older, newer, relation: Relation::Follows, change: Change::Likely, similarity: MIN_DOUBT };
+        links.extend(older.into_iter().map(link));
     }
     links
 }

@@ -3,15 +3,23 @@
 //! Nothing else says so plainly what holds no longer. But the earlier statement may say other things too, and those hold, so such a
 //! statement only puts the earlier one in doubt.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::cues;
 use super::facts::{self, Value, compiled};
 
 /// How many words, beside the values, the two sentences must have in common.
 const MIN_SHARED: usize = 2;
+
+/// How many replaced values of one text count.
+const MAX_REPLACED: usize = 8;
+
+/// How many sentences may name a value, so that it says something.
+const MAX_SAID: usize = 200;
 
 /// Two numbers with an arrow between them, and the unit of the second one.
 static ARROW: LazyLock<Regex> =
@@ -44,12 +52,14 @@ pub(super) struct Replaced {
 }
 
 impl Replaced {
-    /// Returns what a text says was replaced. Only values with a unit that is known count: "step 1 → 2" replaces nothing.
+    /// Returns what a text says was replaced. Only values with a unit that is known count: "step 1 → 2" replaces nothing. A change that
+    /// was only proposed, refused or undone is none.
     pub(super) fn all_in(text: &str) -> Vec<Self> {
         if !["→", "⇒", "->", "=>", " from ", "에서", "から"].iter().any(|sign| text.contains(sign)) {
             return Vec::new();
         }
-        facts::sentences(text).into_iter().flat_map(Self::in_sentence).collect()
+        let sentences = facts::sentences(text).into_iter().filter(|said| !cues::NOT_DONE.is_match(said));
+        sentences.flat_map(Self::in_sentence).take(MAX_REPLACED).collect()
     }
 
     fn in_sentence(sentence: &str) -> Vec<Self> {
@@ -67,16 +77,47 @@ impl Replaced {
         .collect()
     }
 
-    /// Returns whether a sentence of an earlier text gives the value that was replaced to the same thing.
-    pub(super) fn is_said_in(&self, text: &str) -> bool {
-        // Looking for the digits first is cheap. A number may be written as a word, but seldom is where it is a setting.
-        text.contains(&self.before.0)
-            && facts::sentences(text).into_iter().any(|sentence| {
-                let values = facts::values(sentence);
-                values.contains(&self.before)
-                    && !values.contains(&self.after)
-                    && self.words.intersection(&words_beside(sentence, [&self.before, &self.after])).count() >= MIN_SHARED
-            })
+    /// Returns the texts of which a sentence gives the value that was replaced to the same thing, by their places.
+    pub(super) fn said_in<'v>(&'v self, values: &'v SaidValues<'_>) -> impl Iterator<Item = usize> + 'v {
+        let with = values.sentences.get(&self.before).into_iter().flatten();
+        let says = |it: &&Said<'_>| {
+            !it.values.contains(&self.after)
+                && self.words.intersection(&words_beside(it.sentence, [&self.before, &self.after])).count() >= MIN_SHARED
+        };
+        with.filter(says).map(|it| it.text)
+    }
+}
+
+/// A sentence that names values.
+struct Said<'t> {
+    /// The place of its text.
+    text: usize,
+    sentence: &'t str,
+    values: Rc<BTreeSet<Value>>,
+}
+
+/// The sentences of many texts by the values with a unit that they name.
+#[derive(Default)]
+pub(super) struct SaidValues<'t> {
+    sentences: HashMap<Value, Vec<Said<'t>>>,
+}
+
+impl<'t> SaidValues<'t> {
+    /// Reads the texts, given with their places.
+    pub(super) fn of(texts: impl Iterator<Item = (usize, &'t str)>) -> Self {
+        let mut sentences: HashMap<Value, Vec<Said<'t>>> = HashMap::new();
+        for (text, content) in texts {
+            for sentence in facts::sentences(content) {
+                let values = Rc::new(facts::values(sentence));
+                for value in values.iter().filter(|(_, unit)| !unit.is_empty()) {
+                    let said = Said { text, sentence, values: Rc::clone(&values) };
+                    sentences.entry(value.clone()).or_default().push(said);
+                }
+            }
+        }
+        // A value that everything has says nothing, and to compare all would take too long.
+        sentences.retain(|_, said| said.len() <= MAX_SAID);
+        Self { sentences }
     }
 }
 
@@ -96,7 +137,8 @@ mod tests {
     use super::*;
 
     fn replaces(later: &str, earlier: &str) -> bool {
-        Replaced::all_in(later).iter().any(|it| it.is_said_in(earlier))
+        let values = SaidValues::of([(7, earlier)].into_iter());
+        Replaced::all_in(later).iter().any(|it| it.said_in(&values).any(|text| text == 7))
     }
 
     #[test]
@@ -142,6 +184,28 @@ mod tests {
         ] {
             assert_eq!(Replaced::all_in(said), [], "{said}");
         }
+    }
+
+    #[test]
+    fn what_was_not_done_replaces_nothing() {
+        for said in [
+            "Ann proposes to raise the upload limit of the drawer from 20 to 50 MB.",
+            "We did not change the upload limit of the drawer from 20 to 50 MB.",
+            "The upload limit of the drawer, 20 → 50 MB, is undone again.",
+            "Shall I raise the upload limit of the drawer from 20 to 50 MB?",
+            "전표 반품 기간을 7일에서 14일로 늘리지 않았습니다.",
+            "引き出しの明細の上限を20回から50回に変更しませんでした。",
+        ] {
+            assert_eq!(Replaced::all_in(said), [], "{said}");
+        }
+    }
+
+    #[test]
+    fn many_texts_with_one_value_are_read_once() {
+        let texts: Vec<String> = (0..2_000).map(|slip| format!("The return window of slip {slip} is 7 days.")).collect();
+        let values = SaidValues::of(texts.iter().map(String::as_str).enumerate());
+        let replaced = Replaced::all_in("The return window of slips: 7 → 14 days.");
+        assert_eq!(replaced[0].said_in(&values).count(), 0, "a value of all texts says nothing");
     }
 
     proptest::proptest! {
