@@ -102,9 +102,30 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     let last = kept.matches('`').count();
     let parts = kept.split('`').enumerate().map(|(at, part)| match at % 2 {
         1 if has_code => Cow::Borrowed(part),
-        _ => Cow::Owned(with_words_for_ticks(part, &MARKS, at == last).replace(MARKS, "")),
+        _ => Cow::Owned(without_ticks(&with_words_for_ticks(part, &MARKS, at == last), &MARKS)),
     });
     Cow::Owned(text::one_line(&parts.collect::<Vec<_>>().join("`")))
+}
+
+/// Removes check marks, with the brackets around one that stands alone in them: "the till is done (✅)".
+fn without_ticks(said: &str, marks: &[char]) -> String {
+    const BRACKETS: [(char, char); 2] = [('(', ')'), ('（', '）')];
+    let mut kept = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.find(marks) {
+        let (before, tick) = rest.split_at(at);
+        rest = tick.trim_start_matches(marks).trim_start_matches('\u{fe0f}');
+        let alone =
+            BRACKETS.iter().find_map(|(open, close)| Some((before.strip_suffix(*open)?, rest.strip_prefix(*close)?)));
+        if let Some((outside, behind)) = alone {
+            kept.push_str(outside.trim_end());
+            rest = behind;
+        } else {
+            kept.push_str(before);
+        }
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// Puts a word for each check mark that is a value by itself: "Lock: ✅; Bell: ✅ rings" becomes "Lock: yes; Bell: ✅ rings". Where the text is
@@ -329,6 +350,8 @@ mod tests {
             ("The slip — ✅", "The slip — yes"),
             ("The slip — ✅ `print` names it", "The slip — `print` names it"),
             ("Part 1: the till ✅", "Part 1: the till"),
+            ("10 of 12 slips are done (✅), two are not", "10 of 12 slips are done, two are not"),
+            ("서랍 완료(✔️), 벨（✅）은 남음", "서랍 완료, 벨은 남음"),
             ("✅ It prints: `Day: ✅ 12 ⏎ Night: ❌`", "It prints: `Day: ✅ 12 ⏎ Night: ❌`"),
             ("`bell`: ✅; `lamp`: ✅ lit", "`bell`: yes; `lamp`: lit"),
             ("the guard (lines ~189-215) stays", "the guard stays"),

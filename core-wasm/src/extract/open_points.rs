@@ -112,7 +112,8 @@ impl OpenPoints {
 
     /// Records a commit: that something is not committed does not hold any more.
     pub(super) fn committed(&mut self) {
-        self.all.retain(|point| !point.said.to_lowercase().contains("commit"));
+        const COMMIT: [&str; 4] = ["commit", "커밋", "コミット", "提交"];
+        self.all.retain(|point| !text::contains_any(&point.said.to_lowercase(), &COMMIT));
     }
 
     /// Records the answer that ends a turn. What it speaks of is as it says, and it may leave something open itself. If it only explains what
@@ -346,6 +347,18 @@ mod tests {
         promise(&mut points);
         points.prompted("yes, watch it");
         assert!(!points.items().contains(&told[0].to_owned()), "{:?}", points.items());
+    }
+
+    #[test]
+    fn what_waits_for_a_commit_ends_with_it() {
+        for said in ["서명이 안 됩니다. 사용자가 직접 서랍을 커밋해야 합니다.", "レジの変更をまだコミットしていません。"]
+        {
+            let mut points = OpenPoints::default();
+            points.answered(said, false);
+            assert_eq!(points.items().len(), 1, "{said}");
+            points.committed();
+            assert!(points.items().is_empty(), "{said}");
+        }
     }
 
     #[test]

@@ -279,7 +279,41 @@ pub(super) fn is_promise(lower: &str) -> bool {
         "次回は",
     ];
     let lower = lower.replace('’', "'");
-    text::contains_any_words(&lower, &SIGNS) || REQUESTS.iter().any(|opening| lower.starts_with(opening))
+    text::contains_any_words(&lower, &SIGNS)
+        || REQUESTS.iter().any(|opening| lower.starts_with(opening))
+        || asks_for_word(&lower)
+}
+
+/// Returns whether a sentence in lower case asks the user to say something, or offers something that the user is to ask for: in Korean,
+/// Japanese and Chinese such a word stands at its end.
+fn asks_for_word(lower: &str) -> bool {
+    const ENDS: [&str; 22] = [
+        "알려주세요",
+        "알려 주세요",
+        "알려주십시오",
+        "알려주시면 됩니다",
+        "말씀해주세요",
+        "말씀해 주세요",
+        "말씀해주시면 됩니다",
+        "말씀하세요",
+        "お知らせください",
+        "お聞かせください",
+        "聞かせてください",
+        "教えてください",
+        "教えて下さい",
+        "ご指示ください",
+        "必要であれば対応します",
+        "必要なら対応します",
+        "告诉我",
+        "告诉我即可",
+        "告诉我就行",
+        "告诉我一声",
+        "跟我说",
+        "说一声",
+    ];
+    const OPENINGS: [&str; 4] = ["要的话我", "需要的话我", "请告诉", "请告知"];
+    let said = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
+    ENDS.iter().any(|end| said.ends_with(end)) || OPENINGS.iter().any(|opening| said.starts_with(opening))
 }
 
 /// Returns whether a text in lower case opens with words that announce a surprise.
@@ -363,6 +397,11 @@ mod tests {
             assert!(is_promise(said), "{said}");
         }
         assert!(!is_promise("the till is patched") && !is_promise("the till is ready for the day"));
+        for said in ["서랍을 파란색으로 할지 알려주세요.", "変更点があればお知らせください。", "两份要同步——告诉我即可。"]
+        {
+            assert!(is_promise(said), "{said}");
+        }
+        assert!(!is_promise("서랍을 열어 값을 알려주는 함수입니다.") && !is_promise("レジの使い方を教えるページです。"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::display::{display_command, failure_text, has_variable, is_whole};
 use super::failure::{Failure, Subject, is_part_of};
-use super::form::{is_same_but_options, missing, names_missing, other_path, without_display_options};
+use super::form::{is_only_other_message, is_same_but_options, missing, names_missing, other_path, without_display_options};
 use super::normalize::normalize;
 use super::slips::is_state_of_copy;
 use crate::extract::commands::{self, Class};
@@ -146,6 +146,9 @@ impl Failure {
         }
         let mut cause = self.cause();
         let mut fix = self.fix(command, labels);
+        if is_only_other_message(&display_command(&self.what), fix.trim_matches('`'), &self.error) {
+            fix.clear();
+        }
         // What was said later may explain another failure of the same command, of its code.
         let is_commit = commands::class(&self.what) == Class::Commit;
         let may_differ = self.times > 1 && commands::is_environment(&self.error) && !is_commit;

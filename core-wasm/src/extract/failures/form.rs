@@ -72,6 +72,21 @@ pub(super) fn is_same_but_options(one: &str, other: &str) -> bool {
     one != other && plain(one) == plain(other)
 }
 
+/// Returns whether two commands that are shown commit with another form of the message, and the error does not come from the shell that
+/// read it: what the message looks like cures nothing else.
+pub(super) fn is_only_other_message(failed: &str, later: &str, error: &str) -> bool {
+    const OF_SHELL: [&str; 9] =
+        ["here document", "here-document", "eof", "eval", "syntax", "unexpected", "quot", "pathspec", "substitution"];
+    let before = |command: &str| {
+        let (before, message) = command.split_once(" -m ")?;
+        // "-m "…" -- till.rs" commits other files.
+        let is_all = message.starts_with(['"', '\'']) && message.trim_end().ends_with(['"', '\'']);
+        is_all.then(|| before.to_owned())
+    };
+    let is_same = before(failed).is_some_and(|it| before(later) == Some(it));
+    is_same && !text::contains_any(&error.to_lowercase(), &OF_SHELL)
+}
+
 /// Returns the part of a later command that reads a file from another place, if the failed one did not find it:
 /// `source venv/bin/activate` after `source .venv/bin/activate`.
 pub(super) fn other_path<'c>(failed: &str, later: &'c str, error: &str) -> Option<&'c str> {
@@ -96,6 +111,15 @@ fn sourced(segment: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_a_message_is_written_cures_only_the_shell() {
+        let (failed, later) = ("git commit -m \"$(cat <<'EOF' …)\"", "git commit -m \"…\"");
+        assert!(is_only_other_message(failed, later, "error: the key of the till is locked"));
+        assert!(!is_only_other_message(failed, later, "can't create temp file for here document"));
+        assert!(!is_only_other_message(failed, "git commit --no-verify -m \"…\"", "error: the till is open"));
+        assert!(!is_only_other_message(failed, "git commit -m \"…\" -- till.rs", "error: the till is open"));
+    }
 
     #[test]
     fn what_is_missing_has_a_name() {

@@ -225,7 +225,8 @@ fn says_unpublished(statement: &Statement, is_made: impl Fn(Step) -> bool) -> bo
     let is_step = || statement.form == Form::Item && (orders() || STEPS.iter().any(|step| lower.starts_with(step)));
     // A commit in a later turn says that the work went on from there.
     let is_over = |step: Step| is_made(step) || (step == Step::Push && is_made(Step::Commit));
-    signs::steps_to_make(&lower).any(is_over) || (is_made(Step::Commit) && is_step())
+    let awaits = || signs::awaits_commit(&lower) || is_step();
+    signs::steps_to_make(&lower).any(is_over) || (is_made(Step::Commit) && awaits())
 }
 
 /// Returns whether a statement of an answer says that checks fail.

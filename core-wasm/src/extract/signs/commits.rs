@@ -140,6 +140,37 @@ pub(in crate::extract) fn steps_to_make(lower: &str) -> impl Iterator<Item = Ste
     steps.into_iter().flatten()
 }
 
+/// Returns whether a text in lower case says that a commit is to be made next, or that none can be made.
+pub(in crate::extract) fn awaits_commit(lower: &str) -> bool {
+    const SIGNS: [&str; 24] = [
+        "ready to commit",
+        "ready to be committed",
+        "ready for commit",
+        "can't commit",
+        "cannot commit",
+        "can't be committed",
+        "cannot be committed",
+        "unable to commit",
+        "커밋 준비",
+        "커밋할 준비",
+        "커밋해야",
+        "커밋이 필요",
+        "커밋이 안 ",
+        "커밋할 수 없",
+        "커밋이 불가",
+        "미커밋 상태",
+        "コミットできません",
+        "コミットできない",
+        "コミットする準備",
+        "コミットの準備",
+        "コミットが必要",
+        "无法提交",
+        "可以提交了",
+        "等待提交",
+    ];
+    text::contains_any(&lower.replace('’', "'"), &SIGNS)
+}
+
 /// Returns whether a text in lower case says that nothing was pushed.
 pub(in crate::extract) fn is_about_pushing(lower: &str) -> bool {
     steps_to_make(lower).any(|step| step == Step::Push)
@@ -165,6 +196,18 @@ fn denies(lower: &str, verb: &str, done: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_commit_that_is_awaited() {
+        for said in [
+            "the drawer is done and ready to commit.",
+            "서랍 구현 완료. 커밋 준비가 됐습니다.",
+            "権限がなくコミットできません",
+        ] {
+            assert!(awaits_commit(said), "{said}");
+        }
+        assert!(!awaits_commit("the till commits each sale") && !awaits_commit("커밋 메시지에 번호를 적습니다"));
+    }
 
     #[test]
     fn what_is_not_made_yet() {

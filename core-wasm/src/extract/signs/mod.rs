@@ -11,7 +11,9 @@ mod proposals;
 mod tests;
 mod way;
 
-pub(super) use commits::{Step, has_only_hashes, is_about_committing, is_about_pushing, only_reports_commit, steps_to_make};
+pub(super) use commits::{
+    Step, awaits_commit, has_only_hashes, is_about_committing, is_about_pushing, only_reports_commit, steps_to_make,
+};
 pub(super) use concessions::{concedes, defends, disproves, gives_in, reverts, without_concession};
 pub(super) use headings::{is_clause_heading, is_fix_heading, is_praise_heading, is_proposals, qualifies};
 pub(crate) use leaning::begins_with_pronoun;
