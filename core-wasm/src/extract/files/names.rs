@@ -55,7 +55,8 @@ pub(crate) fn is_description(path: &str) -> bool {
 
 /// Returns whether a file only configures a service or a tool, so that nobody runs it here.
 pub(crate) fn is_configuration(path: &str) -> bool {
-    [".yml", ".yaml"].iter().any(|end| path.ends_with(end)) || (path.ends_with(".json") && is_in_hidden_folder(path))
+    let has_end = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
+    has_end(&[".yml", ".yaml"]) || (has_end(&[".json"]) && is_in_hidden_folder(path))
 }
 
 /// Returns whether a file holds the settings of an editor, a client or a service, which no check of the code reads: `.vscode/settings.json`,
