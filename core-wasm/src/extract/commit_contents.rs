@@ -106,10 +106,10 @@ impl CommitContents {
         }
     }
 
-    /// Forgets the commits, which are not there any more.
-    pub(super) fn dropped(&mut self) {
+    /// Forgets what the commits hold, of which some are not there any more. `is_any_left` says whether some are: nobody knows what those hold.
+    pub(super) fn dropped(&mut self, is_any_left: bool) {
         self.files.clear();
-        self.is_partial = false;
+        self.is_partial = is_any_left;
         self.own_lines = None;
     }
 
@@ -188,6 +188,11 @@ mod tests {
         assert!(contents.lacks("out/bell.ts") && !contents.lacks("drawer.ts") && !contents.lacks("/shop/src/till.ts"));
         contents.committed((&added, &[]), " 3 files changed, 9 insertions(+)", 3);
         assert!(!contents.lacks("out/bell.ts"));
+        for is_any_left in [true, false] {
+            contents.dropped(is_any_left);
+            contents.committed((&added, &[]), " 2 files changed, 9 insertions(+)", 2);
+            assert_eq!(contents.lacks("bell.ts"), !is_any_left);
+        }
     }
 
     #[test]
@@ -213,7 +218,7 @@ mod tests {
         contents.committed((&added, &["menu.ts".to_owned()]), output, 5);
         assert_eq!(others(&contents, 1), "`logo.svg` (new), `old.svg` (removed), `menu.ts`, `drawer.ts`");
         assert_eq!(others(&contents, 5), "`logo.svg` (new), `old.svg` (removed), `menu.ts`, `drawer.ts`, +1");
-        contents.dropped();
+        contents.dropped(false);
         assert_eq!((others(&contents, 0).as_str(), others(&contents, 3).as_str()), ("", "3 files"));
     }
 

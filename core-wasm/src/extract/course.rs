@@ -252,7 +252,8 @@ fn record(state: &State, steps: &[Step], at: usize) -> String {
         return String::new();
     }
     if requests::asks_record(turn, &step.asked) {
-        return recorded(state, turn, &step.asked.to_lowercase(), step.turn + 1 == turns.len());
+        let since = &turns[step.turn..];
+        return recorded(state, since, &step.asked.to_lowercase());
     }
     let mut earlier = steps[..at].iter().rev().take_while(|before| before.turn == step.turn);
     if !begins_turn(step) && earlier.any(|before| before.is_silent() && begins_turn(before)) {
@@ -298,26 +299,33 @@ fn changed_in(state: &State, turn: &TurnResult) -> String {
 }
 
 /// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
-/// done then may have been done later, unless the turn is the last one.
-fn recorded(state: &State, turn: &TurnResult, lower: &str, is_last: bool) -> String {
+/// done then may have been done later, unless the turn is the last one. `since` are the turn and those after it.
+fn recorded(state: &State, since: &[TurnResult], lower: &str) -> String {
+    let Some((turn, later)) = since.split_first() else { return String::new() };
+    let is_last = later.is_empty();
+    // What git says of the branch at the end may come from a push before the request.
+    let push = match state.undone.push() {
+        Push::Made if !since.iter().any(|turn| turn.pushed) => Push::Unknown,
+        push => push,
+    };
     let opens = requests::proposes(lower) || (requests::publishes(lower) && human::asks_record(lower));
     let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
     let opened = numbers.next().filter(|_| opens && (is_last || numbers.next().is_none()));
     // A pull request may have been opened elsewhere.
     let is_elsewhere = opens && opened.is_none() && !human::speaks_of_recording(lower);
     let told = if turn.committed {
-        after_commit(state, lower, is_last, is_elsewhere)
+        after_commit(state, push, lower, is_last, is_elsewhere)
     } else {
-        without_commit(state, lower, is_last)
+        without_commit(state, push, lower, is_last)
     };
     let told = told.iter().map(|label| (*label).to_owned());
     told.chain(opened.map(|number| format!("PR #{number}"))).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns what is told of a turn that made a commit.
-fn after_commit(state: &State, lower: &str, is_last: bool, is_elsewhere: bool) -> Vec<&'static str> {
+fn after_commit(state: &State, push: Push, lower: &str, is_last: bool, is_elsewhere: bool) -> Vec<&'static str> {
     let labels = state.labels();
-    match state.undone.push() {
+    match push {
         Push::Made if wants_push(lower) => vec![labels.is_committed, labels.pushed],
         Push::Missing if is_last => vec![labels.not_pushed],
         _ if is_elsewhere => Vec::new(),
@@ -326,7 +334,7 @@ fn after_commit(state: &State, lower: &str, is_last: bool, is_elsewhere: bool) -
 }
 
 /// Returns what is told of a turn that made no commit.
-fn without_commit(state: &State, lower: &str, is_last: bool) -> Vec<&'static str> {
+fn without_commit(state: &State, push: Push, lower: &str, is_last: bool) -> Vec<&'static str> {
     let labels = state.labels();
     // "Give me a commit message" asks for no commit.
     let asks_for_text = || text::contains_any(lower, &["message", "description", "메시지", "メッセージ"]);
@@ -334,9 +342,13 @@ fn without_commit(state: &State, lower: &str, is_last: bool) -> Vec<&'static str
         let files: Vec<&str> = state.files.paths().collect();
         state.other_commit.0.is_empty() && state.commit_state(&files) == labels.not_committed
     };
-    match state.undone.push() {
+    match push {
         Push::Made if wants_push(lower) => vec![labels.pushed],
         Push::Missing if wants_push(lower) && is_last => vec![labels.not_pushed],
+        // What was changed since the last push is neither committed nor pushed.
+        Push::Unknown if wants_push(lower) && is_last && state.undone.push() == Push::Made && state.undone.has_changes() => {
+            vec![labels.not_committed]
+        }
         _ if is_last && !asks_for_text() && is_left() => vec![labels.not_committed],
         _ => Vec::new(),
     }

@@ -9,6 +9,7 @@ use super::before::Before;
 use super::check::{Check, OF_ALL, purpose, runs_all};
 use super::commands;
 use super::failures;
+use super::files::is_tool_setting;
 use super::labels::Labels;
 use super::published::Published;
 use super::undone::Push;
@@ -70,6 +71,10 @@ impl Evidence {
     /// Records a change of a file of the project, whether it is code, and whether somebody could run it here. What was checked before
     /// says nothing of it. `file` may be empty if nobody knows which.
     pub(super) fn file_changed(&mut self, file: &str, is_code: bool, can_run: bool) {
+        if is_tool_setting(file) {
+            self.published.file_changed(false);
+            return self.unrun.file_changed(file);
+        }
         self.has_code |= is_code;
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         if is_code && self.code_files.len() <= MAX_SCRIPTS && !self.code_files.iter().any(|known| known == name) {

@@ -10,7 +10,9 @@ use crate::bindings::throughline::policy::types::Change;
 use crate::text;
 use crate::transcript::json::Raw;
 pub(super) use names::is_named;
-pub(crate) use names::{is_code, is_configuration, is_description, is_document, is_generated, is_script, is_test};
+pub(crate) use names::{
+    is_code, is_configuration, is_description, is_document, is_generated, is_script, is_test, is_tool_setting,
+};
 
 /// The maximum number of changed files. The least recently changed file is dropped first.
 const MAX_FILES: usize = 150;

@@ -78,6 +78,13 @@ impl Published {
             self.is_push_old = false;
             (self.is_ci_old, self.is_push_unseen) = (true, true);
         }
+        for branch in commits::deleted_branches(command, output) {
+            self.pushed_before.retain(|known| known != branch);
+            if self.pushed_to == branch {
+                self.pushed_to = self.pushed_before.pop().unwrap_or_default();
+                self.is_push_unseen = false;
+            }
+        }
         self.has_answered_comments |= references::writes_comment(command);
         self.has_read_comments |= references::reads_comments(command, output);
         if ci::looks(command) {
@@ -158,5 +165,8 @@ mod tests {
         let both = "   1a2b3c4..2b3c4d5  a -> a\n * [new branch]      b -> b\n";
         published.command_ran("git push origin a b", both, false);
         assert_eq!(published.branches(), "`main`, `till`, `a`, `b`");
+        let deleted = " - [deleted]         b\n - [deleted]         till\n";
+        published.command_ran("git push origin --delete b till", deleted, false);
+        assert_eq!(published.branches(), "`main`, `a`");
     }
 }

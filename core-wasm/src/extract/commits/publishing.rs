@@ -29,6 +29,15 @@ pub(in crate::extract) fn pushed_branches(command: &str, output: &str) -> Vec<St
     reports.filter_map(target).filter(|target| !is_beside_branches(target)).collect()
 }
 
+/// Returns the remote branches that a command line deleted, as git or `gh` reports it.
+pub(in crate::extract) fn deleted_branches<'a>(command: &str, output: &'a str) -> impl Iterator<Item = &'a str> {
+    let (pushes, merges) = (command.contains("push"), command.contains("gh pr "));
+    output.lines().map(str::trim).filter_map(move |line| match line.strip_prefix("- [deleted]") {
+        Some(name) => Some(name.trim()).filter(|_| pushes),
+        None => line.split_once("eleted remote branch ").map(|(_, name)| name.trim()).filter(|_| merges),
+    })
+}
+
 /// Returns the remote branch that a quiet push names, of which git printed nothing. Empty if the push names no branch, `None` if there is no
 /// such push.
 pub(in crate::extract) fn quiet_push(command: &str, output: &str) -> Option<String> {
@@ -126,6 +135,15 @@ mod tests {
         assert_eq!(pushed_branch("git push origin refs/notes/till", notes), None);
         assert_eq!(pushed_branch("git push", "Everything up-to-date"), None);
         assert_eq!(pushed_branch("git log", output), None);
+    }
+
+    #[test]
+    fn branches_that_were_deleted() {
+        let output = "To github.com:o/shop.git\n - [deleted]         cart\n - [deleted]         till\n";
+        assert_eq!(deleted_branches("git push origin --delete cart till", output).collect::<Vec<_>>(), ["cart", "till"]);
+        assert_eq!(deleted_branches("git fetch --prune", output).count(), 0);
+        let merged = "✓ Merged pull request #7 (Open the drawer)\n✓ Deleted remote branch cart\n";
+        assert_eq!(deleted_branches("gh pr merge 7 --delete-branch", merged).collect::<Vec<_>>(), ["cart"]);
     }
 
     #[test]

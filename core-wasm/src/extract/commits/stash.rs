@@ -15,6 +15,8 @@ pub(in crate::extract) enum Stash {
     Dropped,
     /// It throws all away.
     Cleared,
+    /// It lists all that are there, the latest first, each by its branch.
+    Listed(Vec<String>),
 }
 
 /// Returns what a command line does with stashes.
@@ -37,10 +39,23 @@ pub(in crate::extract) fn stashes(command: &str, output: &str, failed: bool) -> 
             Some("pop" | "apply" | "branch") => Some(Stash::Copied),
             Some("drop") if !failed && names.next().is_none_or(|name| name.contains('0')) => Some(Stash::Dropped),
             Some("clear") => Some(Stash::Cleared),
+            Some("list") if !failed => listed(command, output).map(Stash::Listed),
             _ => None,
         }
     };
     commands::git_calls_in_root(command).into_iter().filter_map(act).collect()
+}
+
+/// Returns the branches of the stashes that git listed, the latest first. `None` if it may not have listed all.
+fn listed(command: &str, output: &str) -> Option<Vec<String>> {
+    let branch = |line: &str| {
+        let (_, rest) = line.trim().strip_prefix("stash@{")?.split_once("}: ")?;
+        let (_, rest) = rest.split_once("n ").filter(|(before, _)| matches!(*before, "O" | "WIP o"))?;
+        Some(rest.split_once(": ")?.0.to_owned())
+    };
+    let branches: Vec<String> = output.lines().filter_map(branch).collect();
+    let is_alone = commands::segments(command).len() == 1 && output.trim().is_empty();
+    (!command.contains('|') && (is_alone || !branches.is_empty())).then_some(branches)
 }
 
 #[cfg(test)]
@@ -59,6 +74,10 @@ mod tests {
         let around = "cd . && git stash && cd till && make 2>&1; cd . && git stash pop";
         assert_eq!(stashes(around, saved, false), [put(true), Stash::Taken]);
         assert!(stashes("git stash drop", "No stash entries found.", true).is_empty());
+        let list = "stash@{0}: WIP on till: 1a2b3c4 Add a\nstash@{1}: On main: open the drawer";
+        assert_eq!(stashes("git stash list", list, false), [Stash::Listed(vec!["till".to_owned(), "main".to_owned()])]);
+        assert_eq!(stashes("git stash list", "", false), [Stash::Listed(Vec::new())]);
+        assert!(stashes("git stash list | head -1", list, false).is_empty());
         assert!(stashes("git stash list && git -C vendor/till stash drop", "", false).is_empty());
     }
 }

@@ -48,6 +48,18 @@ fn a_run_of_the_whole_takes_back_what_failed_of_a_part() {
 }
 
 #[test]
+fn the_settings_of_an_editor_age_no_check() {
+    let mut evidence = Evidence::default();
+    evidence.file_changed("src/till.ts", true, true);
+    evidence.command_ran("npm run compile && npm run lint", "", true, false);
+    let passed = ["compile: pass", "lint: pass"];
+    evidence.file_changed(".vscode/launch.json", false, false);
+    assert_eq!(items(&evidence), passed);
+    evidence.file_changed("package.json", false, true);
+    assert_ne!(items(&evidence), passed);
+}
+
+#[test]
 fn it_is_clean_if_something_ran_and_nothing_failed() {
     let mut evidence = Evidence::default();
     evidence.file_changed("", true, true);

@@ -16,11 +16,12 @@ pub(crate) fn is_generated(path: &str) -> bool {
     is_list || name == ".DS_Store" || path.split('/').any(is_of_package)
 }
 
-/// Returns whether a file is prose, which no test covers.
+/// Returns whether a file is prose, a list of what a tool is to ignore, or a sample of settings, which no test covers.
 pub(crate) fn is_document(path: &str) -> bool {
-    const NAMES: [&str; 8] = ["LICENSE", "LICENCE", "NOTICE", "README", "CHANGELOG", "AUTHORS", "CODEOWNERS", ".gitignore"];
+    const NAMES: [&str; 7] = ["LICENSE", "LICENCE", "NOTICE", "README", "CHANGELOG", "AUTHORS", "CODEOWNERS"];
     let name = path.rsplit('/').next().unwrap_or(path);
-    NAMES.contains(&name) || [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| name.ends_with(end))
+    let is_beside = name.starts_with('.') && [".example", ".sample", "ignore"].iter().any(|end| name.ends_with(end));
+    is_beside || NAMES.contains(&name) || [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| name.ends_with(end))
 }
 
 /// Returns whether a document describes something, a plan or a manual, by a word of its path. A skill or a prompt in Markdown is the
@@ -54,10 +55,20 @@ pub(crate) fn is_description(path: &str) -> bool {
 
 /// Returns whether a file only configures a service or a tool, so that nobody runs it here.
 pub(crate) fn is_configuration(path: &str) -> bool {
-    // A tool keeps its settings in a folder of its own: `.vscode/settings.json`.
-    let is_of_tool = || path.rsplit('/').nth(1).is_some_and(|folder| folder.len() > 2 && folder.starts_with('.'));
     let has_end = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
-    has_end(&[".yml", ".yaml"]) || (has_end(&[".json"]) && is_of_tool())
+    has_end(&[".yml", ".yaml"]) || (has_end(&[".json"]) && is_in_hidden_folder(path))
+}
+
+/// Returns whether a file holds the settings of an editor, a client or a service, which no check of the code reads: `.vscode/settings.json`,
+/// `.github/workflows/till.yml`.
+pub(crate) fn is_tool_setting(path: &str) -> bool {
+    let of_service = || path.split('/').rev().skip(2).any(|folder| folder == ".github");
+    is_configuration(path) && (is_in_hidden_folder(path) || of_service())
+}
+
+/// Returns whether the folder of a file is one that a tool keeps for itself.
+fn is_in_hidden_folder(path: &str) -> bool {
+    path.rsplit('/').nth(1).is_some_and(|folder| folder.len() > 2 && folder.starts_with('.'))
 }
 
 /// Returns whether a file is code that is compiled, run or tested.
@@ -94,6 +105,24 @@ mod tests {
                 && !is_description("docs/build.ts")
                 && !is_description("README.md")
         );
+    }
+
+    #[test]
+    fn the_settings_of_a_tool_are_known_by_their_folder() {
+        for path in ["till/.vscode/launch.json", ".github/workflows/till.yml", ".github/labels.yml"] {
+            assert!(is_tool_setting(path), "{path}");
+        }
+        for path in ["package.json", "deploy/till.yml", ".storybook/main.ts", ".cargo/config.toml", "src/.till/a/b.json"] {
+            assert!(!is_tool_setting(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn no_test_covers_a_list_of_what_to_ignore_or_a_sample() {
+        for path in ["till/.gitignore", ".dockerignore", "till/.env.example", ".env.sample"] {
+            assert!(is_document(path), "{path}");
+        }
+        assert!(!is_document(".env") && !is_document("src/ignore") && !is_document("till.example"));
     }
 
     #[test]

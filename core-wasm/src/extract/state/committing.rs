@@ -230,7 +230,8 @@ impl State {
             for (at, subject) in commits::reverted(&call, output, &own).into_iter().rev() {
                 self.taken_back.commit_reverted(at, self.turns);
                 self.forget_commit(subject);
-                self.forget_contents();
+                // The commit that was taken back is still there, and so is the one that does it.
+                self.forget_contents(true);
                 self.dropped_commits.push(subject.clone());
                 // To take a change back is work, too, and why it was done is what to know of it.
                 (self.turn.edited, self.turn.built) = (true, true);
@@ -254,7 +255,7 @@ impl State {
     fn commits_reset(&mut self, reset: Reset, own: &[String]) {
         for subject in &own[reset.left..] {
             self.forget_commit(subject);
-            self.forget_contents();
+            self.forget_contents(reset.left > 0);
             self.dropped_commits.push(subject.clone());
         }
         let is_any_left = reset.left > 0;
@@ -278,7 +279,7 @@ impl State {
     fn forget_commit(&mut self, subject: &str) {
         self.commits.retain(|known| known != subject);
         if self.own_commits() == 0 {
-            self.forget_contents();
+            self.forget_contents(false);
         }
         self.kept_commits = self.kept_commits.min(self.own_commits());
         self.memories.forget(|memory| memory.kind == "commit" && memory.title == subject);
@@ -288,9 +289,9 @@ impl State {
         self.turn.retain(|statement| !results::is_of_commit(statement, subject, &hash));
     }
 
-    /// Forgets what the commits hold: which of it was in one that is gone, nobody knows.
-    fn forget_contents(&mut self) {
-        self.commit_contents.dropped();
+    /// Forgets what the commits hold: which of it was in one that is gone, nobody knows. `is_any_left` says whether some are left.
+    fn forget_contents(&mut self, is_any_left: bool) {
+        self.commit_contents.dropped(is_any_left);
         self.largest_commit = Default::default();
     }
 

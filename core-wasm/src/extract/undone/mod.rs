@@ -146,6 +146,14 @@ impl Undone {
             Stash::Taken | Stash::Dropped => _ = self.stashes.pop(),
             Stash::Cleared => self.stashes.clear(),
             Stash::Copied => {}
+            // The session's are the latest ones. Another that is listed in the place of one of them is older.
+            Stash::Listed(listed) => {
+                let mut listed = listed.iter().peekable();
+                let there: Vec<bool> =
+                    self.stashes.iter().rev().map(|branch| listed.next_if_eq(&branch).is_some()).collect();
+                let mut there = there.into_iter().rev();
+                self.stashes.retain(|_| there.next().unwrap_or(true));
+            }
         }
         let extra = self.stashes.len().saturating_sub(MAX_NAMED);
         self.stashes.drain(..extra);
@@ -281,6 +289,11 @@ impl Undone {
     /// Returns whether nothing was changed since the last commit.
     pub(super) fn is_committed(&self) -> bool {
         self.has_committed && self.work_tree.changed().is_empty()
+    }
+
+    /// Returns whether git still has to commit something that the session changed.
+    pub(super) fn has_changes(&self) -> bool {
+        !self.work_tree.changed().is_empty()
     }
 
     /// Returns whether the session's commits were pushed.
@@ -514,14 +527,19 @@ impl Undone {
         all
     }
 
-    /// Returns the changed files that are not the session's and that its commits left out. Empty if there are none.
+    /// Returns the changed files that are not the session's and that its commits left out: those first that the next commit will contain. Empty
+    /// if there are none.
     pub(super) fn left_out(&self) -> String {
-        let left_out = self.work_tree.left_out();
-        if !self.has_committed || left_out.is_empty() {
+        let (staged, left_out) = (self.work_tree.staged_of_others(), self.work_tree.left_out());
+        // Where the agent staged nothing and committed nothing, what others changed is no work of the session.
+        if !self.has_committed && staged.is_empty() {
             return String::new();
         }
+        let rest: Vec<&str> = left_out.into_iter().filter(|path| !staged.contains(path)).collect();
+        let staged = (!staged.is_empty()).then(|| format!("staged: {}", named(&staged)));
         let more = if self.work_tree.is_list_cut() { ", …" } else { "" };
-        format!("{}{more}", named(&left_out))
+        let rest = (!rest.is_empty()).then(|| format!("{}{more}", named(&rest)));
+        staged.into_iter().chain(rest).collect::<Vec<_>>().join("; ")
     }
 }
 

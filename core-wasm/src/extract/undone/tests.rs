@@ -41,6 +41,28 @@ fn changes_are_committed_and_pushed() {
 }
 
 #[test]
+fn what_the_agent_staged_of_others_is_told_without_a_commit() {
+    let mut undone = Undone::default();
+    let said = "On branch main\nChanges not staged for commit:\n\tmodified:   till.ts\n\tmodified:   slip.ts\n";
+    undone.git_listed(&work_tree::status("git status", said).unwrap(), |_| false);
+    assert_eq!(undone.left_out(), "");
+    undone.command_ran("git add till.ts", "");
+    assert_eq!(undone.left_out(), "staged: `till.ts`; `slip.ts`");
+}
+
+#[test]
+fn a_list_of_stashes_tells_which_are_gone() {
+    let mut undone = Undone::default();
+    for branch in ["cart", "till", "main"] {
+        undone.stash_moved(&Stash::Put(branch.to_owned(), true));
+    }
+    undone.stash_moved(&Stash::Listed(["main", "cart", "old"].map(str::to_owned).to_vec()));
+    assert_eq!(undone.stashes, ["cart", "main"]);
+    undone.stash_moved(&Stash::Listed(Vec::new()));
+    assert!(!undone.has_stash());
+}
+
+#[test]
 fn somebody_else_may_have_pushed_the_earlier_commits() {
     let mut undone = Undone::default();
     let state = |undone: &Undone, own| undone.commit_state(&["a.ts"], own, labels(Language::English));

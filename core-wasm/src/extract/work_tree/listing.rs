@@ -24,6 +24,8 @@ pub(in crate::extract) struct Listed {
     pub is_whole: bool,
     /// Whether it contains every changed file that git tracks.
     pub is_whole_of_tracked: bool,
+    /// Whether it names every file that the next commit will contain.
+    pub is_whole_of_staged: bool,
     /// Whether it says itself that it leaves out some of them.
     pub is_cut_of_tracked: bool,
     /// Whether a commit printed it that found nothing to commit: it says nothing of what the session has changed so far.
@@ -126,6 +128,7 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     let is_known = if is_short { !is_empty || is_clean || (is_alone && output.trim().is_empty()) } else { is_status };
     listed.is_whole = is_known && !is_cut && !names_files && !is_piped;
     listed.is_whole_of_tracked = is_known && !is_cut_of_tracked && !names_files && !is_piped;
+    listed.is_whole_of_staged = listed.is_whole_of_tracked && !is_of_commit;
     listed.is_cut_of_tracked = is_cut_of_tracked;
     listed.is_of_failed_commit = is_of_commit;
     (is_known || !is_empty).then_some(listed)

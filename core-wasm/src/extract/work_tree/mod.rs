@@ -108,6 +108,9 @@ impl WorkTree {
                     self.list(taken);
                     self.added.extend(names());
                     self.added.truncate(MAX_FILES);
+                    if subcommand == "rm" && arguments.iter().any(|word| word == "--cached") {
+                        self.listed.retain(|path| !names().any(|name| covers(&name, path)));
+                    }
                 }
                 "commit" if arguments.iter().any(|word| takes_all(word)) => {
                     self.add_all();
@@ -116,6 +119,8 @@ impl WorkTree {
                     // `git commit -m "…" -- PATHS`.
                     self.added.extend(arguments.iter().skip_while(|word| *word != "--").skip(1).cloned());
                 }
+                "reset" if !arguments.iter().any(|word| word == "--soft") => self.unstage(names()),
+                "restore" if arguments.iter().any(|word| word == "--staged" || word == "-S") => self.unstage(names()),
                 // Git rebases only if nothing is changed.
                 "rebase" if !arguments.iter().any(|word| word == "--autostash" || word == "--abort") => {
                     self.has_settled |= !self.changed.is_empty();
@@ -135,6 +140,15 @@ impl WorkTree {
                 _ => {}
             }
         }
+    }
+
+    /// Records that the next commit is not to contain those files, or none if none is named.
+    fn unstage(&mut self, names: impl Iterator<Item = String>) {
+        let names: Vec<String> = names.filter(|name| name != "HEAD").collect();
+        let is_meant = |path: &mut String| names.is_empty() || names.iter().any(|name| name == "." || covers(name, path));
+        self.added.retain_mut(|path| !is_meant(path));
+        self.others.extend(self.listed.extract_if(.., is_meant));
+        self.others.truncate(MAX_OTHERS);
     }
 
     /// Records files that git listed as changed and was told to add.
@@ -236,7 +250,7 @@ impl WorkTree {
         self.has_settled |= self.changed.len() < before;
         self.is_list_cut = listed.is_cut_of_tracked;
         // The next commit contains what is staged, whoever staged it. What is staged no more, somebody committed or took back.
-        if listed.is_whole {
+        if listed.is_whole_of_staged {
             self.listed.retain(|path| listed.staged.contains(path));
         }
         for path in &listed.staged {
@@ -264,6 +278,7 @@ impl WorkTree {
             self.changed.retain(|path| !is_shown(path));
             if self.changed.len() < before {
                 self.others.retain(|path| !is_shown(path));
+                self.listed.retain(|path| !is_shown(path));
             }
         }
         self.changed.len() < before
@@ -297,6 +312,13 @@ impl WorkTree {
     /// Returns whether there are changed files that git did not list by name.
     pub(super) fn is_list_cut(&self) -> bool {
         self.is_list_cut
+    }
+
+    /// Returns the files that are not the session's and that git was told to add since the last commit.
+    pub(super) fn staged_of_others(&self) -> Vec<&str> {
+        let is_own = |path: &&String| self.changed.iter().any(|own| is_same_file(own, path));
+        let is_added = |path: &&String| self.added.iter().any(|name| name == "." || covers(name, path));
+        self.listed.iter().filter(|path| is_added(path) && !is_own(path)).map(String::as_str).collect()
     }
 
     /// Returns the changed files that are not the session's, those that the agent named first.

@@ -118,6 +118,28 @@ fn what_was_listed_and_added_is_known_to_be_changed() {
 }
 
 #[test]
+fn what_the_agent_stages_of_others_is_staged_until_it_is_committed_or_unstaged() {
+    let mut work = tree(&["src/cart.ts"]);
+    let said = "On branch main\nChanges not staged for commit:\n\tmodified:   src/cart.ts\n\tmodified:   menu.ts\n\tmodified:   bell.ts\n";
+    let staged = |work: &WorkTree| work.staged_of_others().join(" ");
+    work.listed(&status("git status", said).unwrap(), |_| false);
+    work.command_ran("git add src/cart.ts menu.ts");
+    assert_eq!((staged(&work).as_str(), work.left_out()), ("menu.ts", vec!["bell.ts"]));
+    work.command_ran("git restore --staged menu.ts");
+    assert_eq!((staged(&work).as_str(), work.left_out()), ("", vec!["bell.ts", "menu.ts"]));
+    work.command_ran("git add -A");
+    assert_eq!(staged(&work), "bell.ts menu.ts");
+    work.command_ran("git rm --cached bell.ts");
+    assert_eq!(staged(&work), "menu.ts");
+    let cut = "\u{1f4cc} main\n\u{2753} Untracked: 5 files\n   a.md\n   ... +4 more\n";
+    let mut settled = work.clone();
+    settled.listed(&status("rtk git status", cut).unwrap(), |_| false);
+    assert_eq!(staged(&settled), "", "somebody committed it");
+    work.committed();
+    assert_eq!(staged(&work), "");
+}
+
+#[test]
 fn a_commit_of_more_files_than_were_named_may_hold_any() {
     let left = |size: u32| {
         let mut work = tree(&["src/cart.ts"]);
