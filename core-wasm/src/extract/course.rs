@@ -252,7 +252,7 @@ fn record(state: &State, steps: &[Step], at: usize) -> String {
         return String::new();
     }
     if requests::asks_record(turn, &step.asked) {
-        return recorded(state, turn, &step.asked.to_lowercase(), step.turn + 1 == turns.len());
+        return recorded(state, step.turn, &step.asked.to_lowercase());
     }
     let mut earlier = steps[..at].iter().rev().take_while(|before| before.turn == step.turn);
     if !begins_turn(step) && earlier.any(|before| before.is_silent() && begins_turn(before)) {
@@ -299,7 +299,11 @@ fn changed_in(state: &State, turn: &TurnResult) -> String {
 
 /// Returns whether the work was committed, pushed or proposed in the turn that was asked for that, as far as it is known. What was not
 /// done then may have been done later, unless the turn is the last one.
-fn recorded(state: &State, turn: &TurnResult, lower: &str, is_last: bool) -> String {
+fn recorded(state: &State, at: usize, lower: &str) -> String {
+    let since = &state.results.turns()[at..];
+    let (turn, is_last) = (&since[0], since.len() == 1);
+    // What was pushed before it was asked for is not what was asked for.
+    let is_pushed = || since.iter().any(|turn| turn.pushed);
     let opens = requests::proposes(lower) || (requests::publishes(lower) && human::asks_record(lower));
     let mut numbers = state.commits.iter().rev().filter_map(|line| commits::pull_request_number(line));
     let opened = numbers.next().filter(|_| opens && (is_last || numbers.next().is_none()));
@@ -308,7 +312,7 @@ fn recorded(state: &State, turn: &TurnResult, lower: &str, is_last: bool) -> Str
     let told = if turn.committed {
         after_commit(state, lower, is_last, is_elsewhere)
     } else {
-        without_commit(state, lower, is_last)
+        without_commit(state, lower, is_last, is_pushed())
     };
     let told = told.iter().map(|label| (*label).to_owned());
     told.chain(opened.map(|number| format!("PR #{number}"))).collect::<Vec<_>>().join(", ")
@@ -326,7 +330,7 @@ fn after_commit(state: &State, lower: &str, is_last: bool, is_elsewhere: bool) -
 }
 
 /// Returns what is told of a turn that made no commit.
-fn without_commit(state: &State, lower: &str, is_last: bool) -> Vec<&'static str> {
+fn without_commit(state: &State, lower: &str, is_last: bool, is_pushed: bool) -> Vec<&'static str> {
     let labels = state.labels();
     // "Give me a commit message" asks for no commit.
     let asks_for_text = || text::contains_any(lower, &["message", "description", "메시지", "メッセージ"]);
@@ -335,7 +339,7 @@ fn without_commit(state: &State, lower: &str, is_last: bool) -> Vec<&'static str
         state.other_commit.0.is_empty() && state.commit_state(&files) == labels.not_committed
     };
     match state.undone.push() {
-        Push::Made if wants_push(lower) => vec![labels.pushed],
+        Push::Made if wants_push(lower) && is_pushed => vec![labels.pushed],
         Push::Missing if wants_push(lower) && is_last => vec![labels.not_pushed],
         _ if is_last && !asks_for_text() && is_left() => vec![labels.not_committed],
         _ => Vec::new(),
