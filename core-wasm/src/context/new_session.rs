@@ -268,6 +268,8 @@ fn end_label(notes: &SessionNotes) -> LineLabel {
         Some(words) => Label::Outcome.with(&format!(", but the user then said {words}")),
         None => match attribute(notes, "end-confirmed").map(line::sanitize) {
             Some(words) => Label::Outcome.with(&format!(", confirmed by the user ({words})")),
+            // Its success is not that of the last request.
+            None if attribute(notes, "end") == Some("before") => Label::Outcome.with(" (before the last request)"),
             None => Label::Outcome.into(),
         },
     }
@@ -542,6 +544,8 @@ mod tests {
         let notes = SessionNotes { attributes: vec![words], pending: vec!["Nothing was run".to_owned()], ..empty_notes() };
         assert_eq!(end_label(&notes).text(), "Outcome, but the user then said \"it is still green\"");
         assert_eq!(end_label(&empty_notes()).text(), "Outcome");
+        let before = SessionNotes { attributes: vec![("end".to_owned(), "before".to_owned())], ..empty_notes() };
+        assert_eq!(end_label(&before).text(), "Outcome (before the last request)");
         assert_eq!(work_state(&notes, ""), "nothing was run");
     }
 

@@ -21,6 +21,8 @@ pub(super) const SAME_REQUEST: f32 = 0.6;
 
 /// How many words behind a consent are too few to say what to do.
 const FEW_WORDS: usize = 4;
+/// The same for scripts that put no blanks between words, in characters.
+const MAX_BRIEF_CHARS: usize = 28;
 /// The length up to which a consent before an order says nothing else, in characters: "yes please".
 const MAX_CONSENT_CHARS: usize = 12;
 /// The length below which an order says nothing, in characters.
@@ -156,7 +158,9 @@ fn telling<'a>(asked: &'a str, turn: &TurnResult, is_last: bool) -> Option<&'a s
     let speaks = human::speaks_of_recording(asked) && (!(turn.edited || turn.acted) || !asked.is_ascii());
     // The course tells the commit that was asked for last with what became of it.
     let is_last_record = is_last && !turn.edited && !is_added && asks_record(turn, asked);
-    let is_brief = asked.split_whitespace().count() <= FEW_WORDS;
+    // Other scripts put no blanks between words.
+    let fits_in_few = asked.is_ascii() || asked.chars().count() <= MAX_BRIEF_CHARS;
+    let is_brief = asked.split_whitespace().count() <= FEW_WORDS && fits_in_few;
     // "Let me commit myself from now on" is a rule.
     let only_records = !publishes && (human::only_records(asked) || (speaks && is_brief));
     if turn.is_unasked {
@@ -352,6 +356,17 @@ mod tests {
         let asked = "commit that, the name of the night till can wait until tomorrow";
         let chore = TurnResult { edited: false, committed: true, ..turn(asked) };
         assert_eq!((telling(asked, &chore, true), telling(asked, &chore, false)), (None, Some(asked)));
+    }
+
+    #[test]
+    fn a_wish_about_a_commit_is_told_in_scripts_without_blanks() {
+        for asked in [
+            "レシートのcommitだけが残るのは嫌なので、引き出しの変更と合わせて1つのcommitにしたいです。",
+            "把抽屉和收据的修改放在一起，写一个新的说明文件，然后提交并推送到远程的主分支上",
+        ] {
+            assert_eq!(told(asked).as_deref(), Some(asked));
+        }
+        assert_eq!(told("全部コミットして"), None);
     }
 
     #[test]

@@ -223,6 +223,14 @@ impl Turn {
         if self.cut_off && self.is_silent() && !self.used_tools { &self.prompt } else { "" }
     }
 
+    /// Returns what the user said if the agent neither said nor did anything at it, and not because the user stopped it.
+    pub(super) fn left_unheard(&self) -> Option<&str> {
+        let is_stopped_by_user = self.cut_off && !self.is_stopped;
+        let is_left = self.prompt_chars > 0 && self.is_silent() && !self.used_tools && !is_stopped_by_user;
+        let said = if self.whole.is_empty() { &self.title } else { &self.whole };
+        (is_left && !said.is_empty() && !said.starts_with('/')).then_some(said)
+    }
+
     /// Adds the statements of a text.
     pub(super) fn state(&mut self, said: &str, voice: Voice) {
         self.statements.extend(statement::statements(said, voice));

@@ -83,6 +83,20 @@ fn a_request_that_only_speaks_of_a_push_is_not_told_as_pushed() {
 }
 
 #[test]
+fn a_push_before_it_was_asked_for_is_not_what_came_of_it() {
+    let asked = ["print the slip", "paint the drawer of the day till", "fold the slip", "ok, then push it"];
+    let told = |pushed: usize| {
+        let turns = [0, 1, 2, 3].map(|at| TurnResult { pushed: at == pushed, ..turn(asked[at], at < 2) });
+        let mut state = state(turns);
+        state.undone.committed(false);
+        state.undone.pushed();
+        told_of(&state, &[], &[0, 1], Some(2)).lines().last().map(str::to_owned)
+    };
+    assert_eq!(told(1).as_deref(), Some("- ok, then push it"));
+    assert_eq!(told(3).as_deref(), Some("- ok, then push it → pushed"));
+}
+
+#[test]
 fn a_question_stands_before_its_answer_and_a_consent_does_not() {
     let told = |asked: &str| {
         let turns = ["print the slip", "paint the drawer", asked, "fold the slip"].map(|said| turn(said, said != asked));

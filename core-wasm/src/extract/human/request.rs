@@ -208,9 +208,11 @@ fn without_quotation(lines: &[&str]) -> String {
     if is_empty { lines.join("\n") } else { own.join("\n") }
 }
 
-/// Returns whether a line begins like a diff, a log or a list.
+/// Returns whether a line begins like a diff, a log or a list. A line that goes on behind the mention of a file was typed.
 pub(super) fn is_marked(line: &str) -> bool {
-    line.trim_start().starts_with(['+', '-', '@', '#', '[', '>', '|', '●', '❯', '⏺', '⎿', '│', '$', '`'])
+    let line = line.trim_start();
+    let is_mention = || line.starts_with('@') && !line.starts_with("@@") && line.contains(char::is_whitespace);
+    line.starts_with(['+', '-', '@', '#', '[', '>', '|', '●', '❯', '⏺', '⎿', '│', '$', '`']) && !is_mention()
 }
 
 /// What a prompt says before its later orders.

@@ -119,7 +119,7 @@ fn a_prompt_is_its_first_sentences() {
     );
     assert_eq!(
         summarized("@docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데. 어떤 문구가 좋을까?"),
-        "docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데."
+        "docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데. 어떤 문구가 좋을까?"
     );
 }
 

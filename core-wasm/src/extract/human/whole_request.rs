@@ -212,6 +212,13 @@ mod tests {
     }
 
     #[test]
+    fn a_request_may_begin_with_the_mention_of_a_file() {
+        let said = "@till/drawer/icon.png should be as flat as the drawing. Right now it is round.";
+        assert_eq!(whole(said).as_deref(), Some(&said[1..]));
+        assert_eq!(whole("paint it\n@Component({\n@@ -1,2 +1,2 @@"), None);
+    }
+
+    #[test]
     fn the_steps_of_a_list_are_told_apart() {
         let said = "Go through the faults of the till:\n\n- pick a fault\n- mend it on a branch\n- if the bell rings, stop\n\nThen close it.";
         let told =

@@ -192,6 +192,12 @@ fn add_requests(all: &mut Attributes, state: &State, outcome: &Outcome) {
     all.add("filed", filed.join("\n"));
 }
 
+/// Returns whether the session ended with a request that has no answer, and what is told as its end came before that.
+fn is_before_last_request(state: &State, outcome: &Outcome) -> bool {
+    let end = outcome.end_of.and_then(|at| state.results.turns().get(at));
+    state.undone.has_unanswered() && end.is_some_and(|turn| turn.number < state.turns)
+}
+
 /// Adds what the end and the results are: proposals, findings or documents, and how many came after the end.
 fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
     let results = &outcome.results;
@@ -199,6 +205,8 @@ fn add_results(all: &mut Attributes, state: &State, outcome: &Outcome) {
         all.add("end", "proposed");
     } else if is_unchanged(state) {
         all.add("end", "unchanged");
+    } else if is_before_last_request(state, outcome) {
+        all.add("end", "before");
     }
     if results.is_empty() && state.tasks.with_status(Status::Done).next().is_some() {
         // Where the session has an end, that tells what the tasks of its list name.

@@ -182,9 +182,29 @@ fn options_meant(prompt: &str, answer: &str) -> Vec<ProposedOption> {
 
 /// Returns the places of the options that a prompt names.
 fn named_options(prompt: &str, options: &[ProposedOption]) -> Vec<usize> {
+    // "1, 2 and 3" at the beginning names them all.
+    let leading = leading_numbers(prompt);
+    let listed: Vec<usize> = (0..options.len()).filter(|at| leading.contains(&options[*at].id.as_str())).collect();
+    if listed.len() >= 2 {
+        return listed;
+    }
     let naming = Naming::of(prompt);
     let named: Vec<usize> = (0..options.len()).filter(|at| naming.refers_to(&options[*at])).collect();
     if named.is_empty() && options.len() == 2 { names_one_of_two(prompt).into_iter().collect() } else { named }
+}
+
+/// Returns the numbers with which a prompt begins, if there are commas between them: "1, 2, 3: what do they cost?"
+fn leading_numbers(prompt: &str) -> Vec<&str> {
+    let pieces = prompt.trim().split([',', '、', '，']).map(str::trim_start);
+    let digits = |piece: &'_ str| piece.bytes().take_while(u8::is_ascii_digit).count();
+    let mut goes_on = true;
+    let is_number = |piece: &&str| {
+        let (count, is_led) = (digits(piece), goes_on);
+        // Behind the last one the prompt goes on.
+        goes_on = count > 0 && piece[count..].trim_end().is_empty();
+        count > 0 && is_led
+    };
+    pieces.take_while(is_number).map(|piece| &piece[..digits(piece)]).collect()
 }
 
 /// Returns whether a prompt that names options chooses none: "Option 1 doesn't work". What comes next turns nothing down: "What would you

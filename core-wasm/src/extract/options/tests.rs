@@ -42,6 +42,17 @@ fn to_ask_about_an_item_chooses_nothing() {
 }
 
 #[test]
+fn to_name_all_items_turns_none_down() {
+    let answer =
+        "고칠 방향 3가지:\n\n1. 서랍에 자물쇠를 추가\n2. 종을 마감 뒤에 울리기\n3. 영수증을 다시 인쇄\n\n진행할까요?";
+    assert_eq!(resolve("1, 2, 3의 수정이 속도에 어떤 영향을 주는지 알려줘", answer), None);
+    assert_eq!(leading_numbers("1, 2, 3의 수정"), ["1", "2", "3"]);
+    assert_eq!(leading_numbers("1、3でお願い"), ["1", "3"]);
+    assert_eq!(leading_numbers("2, but not 3"), ["2"]);
+    assert!(leading_numbers("the drawer, 2").is_empty());
+}
+
+#[test]
 fn to_mend_an_item_chooses_nothing() {
     let answer = "The drawer needs:\n\n1. **Round the sum**\n2. **Test the bell**\n\nWould you like me to help with it?";
     assert_eq!(resolve("can you fix option 1", answer), None);

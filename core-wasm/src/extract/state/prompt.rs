@@ -20,6 +20,9 @@ impl State {
         if completed.is_some() || human::says_again(self.turn.unheard(), &prompt) {
             self.forget_prompt();
         }
+        if let Some(unheard) = self.turn.left_unheard() {
+            self.undone.went_unheard(unheard);
+        }
         let has_answer = !self.turn.answer.is_empty();
         let about = self.topic().to_owned();
         self.close_turn(settled);

@@ -66,6 +66,9 @@ pub(super) struct Undone {
     unanswered: String,
     /// All that the user said for it. May be empty.
     unanswered_whole: String,
+    /// What the user said right before it, and the agent did not hear either, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unheard: Vec<String>,
     /// The request for which the latest plan was made that is not carried out.
     planned: String,
     /// Whether files were changed for that request.
@@ -387,6 +390,17 @@ impl Undone {
         if is_client_command(title) { "" } else { title }.clone_into(&mut self.unanswered);
         (self.is_begun, self.is_interrupted) = (false, false);
         self.unanswered_whole.clear();
+        if title.is_empty() {
+            self.unheard.clear();
+        }
+    }
+
+    /// Records that the agent neither said nor did anything at what the user said, before the user goes on.
+    pub(super) fn went_unheard(&mut self, said: &str) {
+        self.unheard.retain(|known| known != said);
+        self.unheard.push(said.to_owned());
+        let extra = self.unheard.len().saturating_sub(MAX_NAMED);
+        self.unheard.drain(..extra);
     }
 
     /// Records all that the user said for the request that was just made. May be empty.
@@ -492,7 +506,10 @@ impl Undone {
             let is_first = self.unanswered == request;
             let is_more = self.unanswered_whole.len() > self.unanswered.len();
             let asked = if is_more { &self.unanswered_whole } else { &self.unanswered };
-            items.push(if is_first { label.to_owned() } else { format!("{label}: {asked}") });
+            let before = self.unheard.iter().filter(|said| !asked.starts_with(said.as_str()) && *said != request);
+            let last = (!is_first).then_some(asked);
+            let all: Vec<&str> = before.chain(last).map(String::as_str).collect();
+            items.push(if all.is_empty() { label.to_owned() } else { format!("{label}: {}", all.join(" / ")) });
         }
         items.extend(self.refusal(labels));
         let unchecked = self.unchecked();

@@ -15,6 +15,21 @@ fn a_command_of_the_client_is_no_request() {
 }
 
 #[test]
+fn all_that_the_agent_did_not_hear_is_told() {
+    let mut undone = Undone::default();
+    undone.asked("Open the till.");
+    undone.went_unheard("Open the till.");
+    undone.went_unheard("yes, that drawer");
+    assert_eq!(items(&undone), ["Request without an answer: yes, that drawer / Open the till."]);
+    undone.asked("What is the state?");
+    assert_eq!(items(&undone), ["Request without an answer: Open the till. / yes, that drawer / What is the state?"]);
+    undone.asked("");
+    assert!(items(&undone).is_empty(), "an answer hears all of it");
+    undone.asked("Ring the bell.");
+    assert_eq!(items(&undone), ["Request without an answer: Ring the bell."]);
+}
+
+#[test]
 fn changes_are_committed_and_pushed() {
     let state = |undone: &Undone| undone.commit_state(&["a.ts"], 1, labels(Language::English));
     let mut undone = Undone::default();
