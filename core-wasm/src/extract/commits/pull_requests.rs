@@ -115,9 +115,8 @@ pub(in crate::extract) fn is_merged_all_the_same(command: &str, output: &str) ->
         let before = line.split_once(" was already merged").and_then(|(before, _)| before.rsplit_once('#'));
         before.and_then(|(_, named)| leading_number(named)).is_some_and(|named| number == Some(named))
     };
-    let says = |line: &str| {
-        was_merged(line) || (line.starts_with("failed to run git:") && text::contains_any(line, &AFTERWARDS))
-    };
+    let says =
+        |line: &str| was_merged(line) || (line.starts_with("failed to run git:") && text::contains_any(line, &AFTERWARDS));
     output.lines().any(says) && !output.lines().any(|line| line.starts_with("X "))
 }
 
