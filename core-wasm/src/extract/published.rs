@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ci;
+use super::commands::{self, GitCall};
 use super::commits;
 use super::labels::Labels;
 use super::references;
@@ -20,10 +21,10 @@ const MAX_NAMED: usize = 4;
 pub(super) struct Published {
     /// The branch to which the work was pushed last. May be empty.
     pushed_to: String,
-    /// The branches to which something was pushed before, oldest first.
+    /// The branches to which the same was pushed before, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pushed_before: Vec<String>,
-    /// Whether files were changed since then.
+    /// Whether files were changed or committed since then.
     is_push_old: bool,
     /// Whether nobody looked at the continuous integration since then.
     is_push_unseen: bool,
@@ -63,11 +64,22 @@ impl Published {
     /// Records a command line, and whether it certainly failed. Returns whether it showed what the continuous integration says.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, failed: bool) -> bool {
         self.is_ci_before_edit &= failed || !command.contains("push");
+        let commits = |call: &GitCall| call.subcommand == "commit";
+        self.is_push_old |= !failed && commands::git_calls_anywhere(command).iter().any(commits);
+        for (name, _) in commits::pushed_tags(command, output).filter(|(_, is_there)| !is_there) {
+            self.deleted(name);
+        }
         // A quiet push prints nothing.
         let quiet = || commits::quiet_push(command, output).filter(|_| !failed);
         let mut branches = commits::pushed_branches(command, output);
         if branches.is_empty() {
             branches.extend(quiet());
+        }
+        branches.retain(|_| !commits::pushes_elsewhere(command));
+        // What was pushed before does not have the latest changes.
+        if !branches.is_empty() && self.is_push_old {
+            self.pushed_before.clear();
+            self.pushed_to.clear();
         }
         for branch in branches {
             let before = std::mem::replace(&mut self.pushed_to, branch);
@@ -93,6 +105,14 @@ impl Published {
         let Some(verdict) = ci::verdict(command, output) else { return false };
         (self.ci, self.is_ci_old) = (verdict, false);
         true
+    }
+
+    /// Records that a branch was deleted where it was pushed to.
+    fn deleted(&mut self, name: &str) {
+        self.pushed_before.retain(|known| known != name);
+        if self.pushed_to == name {
+            self.pushed_to = self.pushed_before.pop().unwrap_or_default();
+        }
     }
 
     /// Returns whether the latest changes were pushed and nobody looked at what came of it.
@@ -168,5 +188,23 @@ mod tests {
         let deleted = " - [deleted]         b\n - [deleted]         till\n";
         published.command_ran("git push origin --delete b till", deleted, false);
         assert_eq!(published.branches(), "`main`, `a`");
+    }
+
+    #[test]
+    fn only_branches_with_the_latest_changes_are_told() {
+        let mut published = Published::default();
+        let push = |branch: &str| format!("To hub:o/till\n * [new branch]  {branch} -> {branch}\n");
+        published.command_ran("git push origin main", &push("main"), false);
+        published.command_ran("git commit -am x", "[red 1a2b3c4] x", false);
+        published.command_ran("git push origin red", &push("red"), false);
+        assert_eq!(published.branches(), "`red`");
+        published.command_ran("git -C ../docs push origin docs", &push("docs"), false);
+        published.command_ran("git push origin old", &push("old"), false);
+        assert_eq!(published.branches(), "`red`, `old`");
+        published.command_ran("git push origin --delete old", "To hub:o/till\n - [deleted]  old", false);
+        assert_eq!(published.branches(), "`red`");
+        published.file_changed(true);
+        published.command_ran("git push origin till", &push("till"), false);
+        assert_eq!(published.branches(), "`till`");
     }
 }

@@ -144,13 +144,13 @@ fn own_name(name: &str) -> &str {
     name.rsplit("__").next().unwrap_or(name)
 }
 
-fn only_looks(tool: &str) -> bool {
+pub(super) fn only_looks(tool: &str) -> bool {
     words(tool).iter().any(|word| LOOKS.contains(&word.as_str()))
 }
 
 /// Returns the words of a tool's name in lower case: "create" and "slip" of `create-slip` and `createSlip`. A prefix of a few letters may
 /// stand before them.
-fn words(tool: &str) -> Vec<String> {
+pub(super) fn words(tool: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in tool.split(['_', '-', '.']) {
         let mut word = String::new();
@@ -173,12 +173,17 @@ pub(super) fn has_plain_signs(text: &str) -> bool {
 
 /// Returns whether the beginning of a tool's answer leaves a doubt that it did what it is for.
 pub(super) fn is_doubtful(output: &str) -> bool {
-    let head = text::head(output, MAX_ANSWER_BYTES).to_lowercase();
-    let mut head: String = head.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();
+    let mut head = plain_head(output);
     for well in WELL {
         head = head.replace(well, "");
     }
     text::contains_any(&head, DOUBTS)
+}
+
+/// Returns the beginning of a tool's answer in lower case, without blanks and quotes.
+pub(super) fn plain_head(output: &str) -> String {
+    let head = text::head(output, MAX_ANSWER_BYTES).to_lowercase();
+    head.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect()
 }
 
 #[cfg(test)]

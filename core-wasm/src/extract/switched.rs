@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::commands::{self, Class};
+use super::commands::{self, Class, GitCall};
 use super::tool_uses::{Tool, ToolUse};
 use crate::text;
 
@@ -42,7 +42,10 @@ impl Switched {
     pub(super) fn command_ran(&mut self, command: &str) {
         const MOVERS: [&str; 5] = ["checkout", "switch", "branch", "worktree", "symbolic-ref"];
         let calls = commands::git_calls_anywhere(command).into_iter();
-        let movers = calls.filter(|call| MOVERS.contains(&call.subcommand.as_str()));
+        // Some only list or delete branches, or take files out of them.
+        let moves_none = |word: &String| matches!(word.as_str(), "--" | "--list" | "-l" | "-d" | "-D" | "--delete");
+        let may_move = |call: &GitCall| MOVERS.contains(&call.subcommand.as_str()) && !call.arguments.iter().any(moves_none);
+        let movers = calls.filter(may_move);
         let name = |word: &String| text::hash(word.trim_start_matches("refs/heads/"));
         self.named.extend(movers.flat_map(|call| call.arguments.iter().map(name).collect::<Vec<_>>()));
         let extra = self.named.len().saturating_sub(MAX_NAMED);
@@ -59,6 +62,10 @@ impl Switched {
     pub(super) fn line_read(&mut self, folder: &str, (before, after): (&str, &str), is_work: bool, turn: u32) {
         let folder = text::hash(folder);
         let is_same_folder = std::mem::replace(&mut self.folder, folder) == folder;
+        // What the session named is over when the client has shown it.
+        let shown = text::hash(after);
+        let is_named = self.named.contains(&shown);
+        self.named.retain(|name| *name != shown);
         if before == after {
             self.lines_since += 1;
             if self.lines_since >= SETTLED_LINES {
@@ -68,7 +75,7 @@ impl Switched {
         }
         // What switches a branch may do so several times.
         self.lines_since = 0;
-        let is_own = self.is_blind || self.mover_turn == turn || self.named.contains(&text::hash(after));
+        let is_own = self.is_blind || self.mover_turn == turn || is_named;
         // Git stands on no branch while it rebases.
         let names_both = [before, after].iter().all(|branch| !matches!(*branch, "" | "HEAD"));
         if is_work && is_same_folder && names_both && !is_own {
@@ -159,6 +166,12 @@ mod tests {
         switched.line_read("/till", ("main", "lamp"), true, 2);
         assert_eq!(switched.told(), "from `safe` to `main`", "the session named it");
         switched.line_read("/till", ("lamp", "main"), false, 2);
+        switched.line_read("/till", ("main", "lamp"), true, 2);
+        assert_eq!(switched.told(), "from `safe` to `main`, then from `main` to `lamp`", "the client had shown it before");
+        switched.command_ran("git branch -D safe; git checkout safe -- till.rs");
+        switched.line_read("/till", ("lamp", "safe"), true, 2);
+        assert!(switched.told().ends_with("then from `lamp` to `safe`"));
+        switched.switches.truncate(1);
         assert!(switched.is_left("drawer") && !switched.is_left("main") && !switched.is_left(""));
         switched.runs_beside();
         switched.line_read("/till", ("main", "door"), true, 1);

@@ -1,6 +1,6 @@
 //! The branches and tags that were pushed.
 
-use crate::extract::commands;
+use crate::extract::commands::{self, GitCall};
 use crate::text;
 
 /// Returns the remote branch to which a command line pushed, as git reports it.
@@ -10,23 +10,42 @@ pub(in crate::extract) fn pushed_branch(command: &str, output: &str) -> Option<S
 
 /// Returns the remote branches to which a command line pushed, as git reports it.
 pub(in crate::extract) fn pushed_branches(command: &str, output: &str) -> Vec<String> {
-    if !command.contains("push") {
+    let mut calls = push_calls(command).peekable();
+    if !command.contains("push") || (calls.peek().is_some() && !calls.any(|call| pushes_branch(&call.arguments))) {
         return Vec::new();
     }
-    let is_report = |line: &&str| {
-        line.starts_with("* [new branch]")
-            || line.starts_with("+ ")
-            || line.split_once("..").is_some_and(|(hash, _)| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+    let is_hash = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_report = |line: &str| {
+        let range = line.strip_prefix("+ ").unwrap_or(line);
+        line.starts_with("* [new branch]") || range.split_once("..").is_some_and(|(hash, _)| is_hash(hash))
     };
-    let reports = output.lines().map(str::trim).filter(is_report);
-    let target = |line: &str| {
-        let (before, after) = line.split_once(" -> ")?;
-        let (source, target) = (before.split_whitespace().next_back()?, after.split_whitespace().next()?);
-        // `main -> origin/main` is what was fetched.
-        (!target.ends_with(&format!("/{source}"))).then(|| target.to_owned())
-    };
-    // Notes and other references are no branch.
-    reports.filter_map(target).filter(|target| !is_beside_branches(target)).collect()
+    // Below "To " stands what was pushed, below "From " what was fetched. The end of an output may have neither.
+    let mut is_below_to = None;
+    let mut branches = Vec::new();
+    for line in output.lines().map(str::trim) {
+        if line.starts_with("To ") || line.starts_with("From ") {
+            is_below_to = Some(line.starts_with("To "));
+        }
+        let Some((before, after)) = line.split_once(" -> ").filter(|_| is_report(line)) else { continue };
+        let (source, target) = (before.split_whitespace().next_back(), after.split_whitespace().next());
+        let (Some(source), Some(target)) = (source, target) else { continue };
+        // `main -> origin/main` is what was fetched. Notes and other references are no branch.
+        if is_below_to.unwrap_or_else(|| !target.ends_with(&format!("/{source}"))) && !is_beside_branches(target) {
+            branches.push(target.to_owned());
+        }
+    }
+    branches
+}
+
+/// Returns whether a command line pushes only in folders outside of the project, which may be other repositories.
+pub(in crate::extract) fn pushes_elsewhere(command: &str) -> bool {
+    let mut calls = push_calls(command).peekable();
+    calls.peek().is_some() && calls.all(|call| call.is_outside())
+}
+
+/// Returns the calls of `git push` on a command line.
+fn push_calls(command: &str) -> impl Iterator<Item = GitCall> {
+    commands::git_calls_anywhere(command).into_iter().filter(|call| call.subcommand == "push")
 }
 
 /// Returns the remote branches that a command line deleted, as git or `gh` reports it.
@@ -134,6 +153,15 @@ mod tests {
         let notes = "To github.com:o/shop.git\n   1a2b3c4..5d6e7f8  refs/notes/till -> refs/notes/till\n";
         assert_eq!(pushed_branch("git push origin refs/notes/till", notes), None);
         assert_eq!(pushed_branch("git push", "Everything up-to-date"), None);
+        let renamed = "To hub:o/till\n * [new branch]      till -> ann/till";
+        assert_eq!(pushed_branch("git push origin till:ann/till", renamed).unwrap(), "ann/till");
+        let shown = "To hub:o/till\n   1a2b3c4..2b3c4d5  main -> main\n+ fn count(coins) -> total {";
+        assert_eq!(pushed_branches("git push && git show -p", shown), ["main"]);
+        let forced = "From hub:o/till\n + 1a2b3c4...2b3c4d5  lamp -> origin/lamp  (forced update)\n\
+                      To hub:o/till\n + 1a2b3c4...2b3c4d5  main -> main  (forced update)";
+        assert_eq!(pushed_branches("git pull; git push -f", forced), ["main"]);
+        assert_eq!(pushed_branch("git push --dry-run", output), None);
+        assert!(pushes_elsewhere("git -C ../docs push") && !pushes_elsewhere("cd till && git push"));
         assert_eq!(pushed_branch("git log", output), None);
     }
 

@@ -103,10 +103,21 @@ fn merges(command: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns whether a command line that failed has merged a pull request all the same: only what `gh` did with the branch afterwards failed, or
-/// it had been merged before.
+/// the one that it names had been merged before.
 pub(in crate::extract) fn is_merged_all_the_same(command: &str, output: &str) -> bool {
-    let says = |line: &str| line.starts_with("failed to run git:") || line.contains(" was already merged");
-    merges(command).next().is_some() && output.lines().any(says)
+    // Before it merges, `gh` reads the folder with git, and that may fail as well.
+    const AFTERWARDS: [&str; 3] = ["already used by worktree", "already checked out at", "overwritten by checkout"];
+    let mut merges = merges(command);
+    // Of several commands any may have failed.
+    let (Some(rest), None, true) = (merges.next(), merges.next(), only_runs(command, "gh pr merge")) else { return false };
+    let number = rest.split_whitespace().find_map(number_named);
+    let was_merged = |line: &str| {
+        let before = line.split_once(" was already merged").and_then(|(before, _)| before.rsplit_once('#'));
+        before.and_then(|(_, named)| leading_number(named)).is_some_and(|named| number == Some(named))
+    };
+    let says =
+        |line: &str| was_merged(line) || (line.starts_with("failed to run git:") && text::contains_any(line, &AFTERWARDS));
+    output.lines().any(says) && !output.lines().any(|line| line.starts_with("X "))
 }
 
 /// Returns the number of a pull request that a word names: `7`, `#7`, `!7` or its address.
@@ -192,13 +203,23 @@ pub(in crate::extract) fn merged_pull_requests(command: &str, output: &str) -> V
     for rest in merges(command).chain(commands::segments(command).into_iter().filter_map(shows)) {
         all.extend(rest.split_whitespace().find_map(number_named));
     }
-    if output.replace(": ", ":").contains("\"merged\":true") {
-        let of_request = |segment: &str| leading_number(segment.split_once("/pulls/")?.1.split_once("/merge")?.0);
-        all.extend(commands::segments(command).into_iter().filter_map(of_request));
-    }
+    all.extend(merged_by_request(command, output));
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// Returns the number of the pull request that a request to the interface of the host merged. It has to stand alone: what others print
+/// may be of another pull request.
+fn merged_by_request(command: &str, output: &str) -> Option<u32> {
+    let segments = commands::segments(command);
+    let mut requests = segments.iter().filter(|segment| segment.contains("/pulls/"));
+    let (Some(request), None, true) = (requests.next(), requests.next(), only_runs(command, "gh api")) else { return None };
+    let said = output.replace(": ", ":");
+    let is_merged = request.contains("PUT")
+        && said.contains("\"merged\":true")
+        && !text::contains_any(&said, &["not mergeable", "\"merged\":false", "\"status\":\"4"]);
+    leading_number(request.split_once("/pulls/")?.1.split_once("/merge")?.0).filter(|_| is_merged)
 }
 
 /// Returns the numbers of the pull requests that `gh pr list` shows as merged: as lines that begin with the number, or as JSON.
@@ -275,6 +296,16 @@ mod tests {
         assert!(is_merged_all_the_same("gh pr merge 7 --squash --delete-branch", of_branch));
         assert!(is_merged_all_the_same("gh pr merge 7 --admin", "! Pull request o/till#7 was already merged\n"));
         assert!(!is_merged_all_the_same("gh pr merge 7", "X Pull request o/till#7 is not mergeable"));
+        for (command, output) in [
+            ("cd /tmp && gh pr merge 7 --squash", "failed to run git: fatal: not a git repository: .git"),
+            ("gh pr merge 6; gh pr merge 7", "! Pull request o/till#6 was already merged\nX Pull request o/till#7 has rags"),
+            ("gh pr merge 7", "! Pull request o/till#6 was already merged"),
+            ("npm test && gh pr merge 7", of_branch),
+        ] {
+            assert!(!is_merged_all_the_same(command, output), "{command}");
+        }
+        let two = format!("{request}; gh api repos/o/till/pulls/6 --jq .");
+        assert!(merged_pull_requests(&two, "{\"status\":\"405\"}\n{\"number\":6,\"merged\":true}").is_empty());
         assert_eq!(merged_pull_requests("gh pr merge https://hub.example/o/till/pull/8 --squash", ""), [8]);
         assert_eq!(merged_pull_requests("glab mr merge 6 -y", ""), [6]);
         assert!(

@@ -317,20 +317,24 @@ impl Failure {
 
     /// Returns what was different when it passed: the command itself, otherwise the last action before.
     fn fix(&self, command: Option<&str>, labels: &Labels) -> String {
-        // What was missing was put there.
-        let name = missing(&self.error);
-        let brings = |step: &&String| name.is_some_and(|name| names_missing(step, name)) && self.may_bring(step);
-        if let Some(step) = self.steps.iter().rfind(brings) {
+        if let Some(step) = self.step_that_brought() {
             return step.clone();
         }
         let by_command = command.and_then(|command| self.fix_in_command(command));
         by_command.unwrap_or_else(|| self.fix_before(command, labels))
     }
 
-    /// Returns whether a step, as it is told, may have put something there: it installs, adds or makes it.
+    /// Returns the step that put there what was missing: it names it, no other one installs something, and nothing was done behind it.
+    fn step_that_brought(&self) -> Option<&String> {
+        let name = missing(&self.error)?;
+        let mut steps = self.steps.iter().filter(|step| !is_look(step));
+        let last = steps.next_back().filter(|step| names_missing(step, name) && self.may_bring(step))?;
+        (!steps.any(|step| self.may_bring(step))).then_some(last)
+    }
+
+    /// Returns whether a step, as it is told, may have put something there: it installs or adds it.
     fn may_bring(&self, step: &str) -> bool {
-        const VERBS: [&str; 12] =
-            ["install", "add", "i", "create", "init", "enable", "link", "sync", "clone", "mkdir", "tap", "set-url"];
+        const VERBS: [&str; 8] = ["install", "add", "i", "enable", "link", "sync", "tap", "set-url"];
         let is_install = commands::class(step.trim_matches('`')) == Class::Install;
         let names_verb = || commands::own_words(step.trim_matches('`')).iter().any(|word| VERBS.contains(word));
         is_whole(step) && step.trim_matches('`') != display_command(&self.what) && (is_install || names_verb())

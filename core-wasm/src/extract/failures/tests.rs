@@ -351,6 +351,25 @@ fn what_is_only_printed_otherwise_cures_nothing() {
 }
 
 #[test]
+fn what_was_missing_is_brought_by_the_last_step_alone() {
+    let cure = |steps: &[&str]| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "make test", "make: *** till: command not found");
+        steps.iter().for_each(|step| failures.step(step));
+        failures.command_passed("make test", english()).pop().map(|cure| cure.content).unwrap_or_default()
+    };
+    let told = "Fixed by: `npm install till`";
+    assert!(cure(&["`npm install till`", "`npm list till`"]).ends_with(told));
+    for steps in [
+        &["`cargo install --path cli`", "`npm install till`", "`npm uninstall till`"][..],
+        &["`cargo install --path cli`", "`docker compose create till`"],
+    ] {
+        let cure = cure(steps);
+        assert!(!cure.ends_with(told) && !cure.ends_with("Fixed by: `docker compose create till`"), "{cure}");
+    }
+}
+
+#[test]
 fn a_build_cures_what_was_not_found() {
     let cure = |error: &str| {
         let mut failures = Failures::default();

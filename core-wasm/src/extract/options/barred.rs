@@ -56,7 +56,7 @@ const MAX_BEFORE_QUOTE: usize = 12;
 
 /// Returns whether an answer ends with a question that no option answers: what is to be done next, or how much of something.
 pub(super) fn asks_for_no_option(answer: &str) -> bool {
-    const ASKS: [&str; 17] = [
+    const ASKS: [&str; 12] = [
         "any of these",
         "any of them",
         "some of these",
@@ -65,21 +65,22 @@ pub(super) fn asks_for_no_option(answer: &str) -> bool {
         "work on next",
         "what's next",
         "what next",
-        "next task",
-        "다음 작업",
-        "다음 단계",
-        "次の作業",
-        "次のタスク",
         "다음으로 무엇",
         "다음에 무엇",
         "次に何",
         "接下来做什么",
     ];
+    const TASKS: [&str; 5] = ["next task", "다음 작업", "다음 단계", "次の作業", "次のタスク"];
+    // "For the next task, which one do you want?" asks for an option.
+    const WHICH: [&str; 5] = ["which", "어느", "어떤", "どちら", "どれ"];
     const COUNTS: [&str; 5] = ["how many", "how much", "몇 ", "何回", "いくつ"];
     let sentences = text::sentences(text::tail(answer, MAX_QUESTION_TAIL));
     let last =
         sentences.iter().rev().find(|said| said.ends_with(['?', '？'])).map(|said| said.to_lowercase().replace('’', "'"));
-    last.is_some_and(|last| text::contains_any_words(&last, &ASKS) || text::contains_any(&last, &COUNTS))
+    last.is_some_and(|last| {
+        let is_of_task = text::contains_any_words(&last, &TASKS) && !text::contains_any(&last, &WHICH);
+        is_of_task || text::contains_any_words(&last, &ASKS) || text::contains_any(&last, &COUNTS)
+    })
 }
 
 /// Returns whether the options of an answer, of which `first` is the first, stand below a heading for what may be done next.
@@ -102,11 +103,14 @@ pub(super) fn offers_next_task(answer: &str) -> bool {
     last.is_some_and(|last| text::contains_any(&last, &TASKS) && text::contains_any(&last, &MOVES))
 }
 
-/// Returns whether a prompt in lower case says with which of several items the work begins. The others come later.
+/// Returns whether a prompt in lower case says with which of several items the work begins. The others come later. What it says of the
+/// beginning beside the number of an item is of something else.
 pub(super) fn says_order(lower: &str) -> bool {
     const BEGINS: [&str; 4] = ["start with", "begin with", "starting with", "beginning with"];
     const WIDE: [&str; 5] = ["번부터", "부터 시작", "から始め", "から進め", "から着手"];
-    text::contains_any_words(lower, &BEGINS) || text::contains_any(lower, &WIDE)
+    let sentences = text::sentences(lower);
+    let says = |said: &str| text::contains_any_words(said, &BEGINS) || text::contains_any(said, &WIDE);
+    sentences.iter().any(|said| says(said) && (sentences.len() == 1 || said.contains(|c: char| c.is_ascii_digit())))
 }
 
 /// Returns whether a prompt in lower case says of an option that it is none.

@@ -72,6 +72,16 @@ fn to_begin_with_an_item_or_to_go_on_to_another_list_chooses_nothing() {
 }
 
 #[test]
+fn an_option_is_chosen_for_the_next_task_and_before_another_order() {
+    let answer =
+        "Two ways:\n\n1. **Spring** - by a spring\n2. **Motor** - by a motor\n\nFor the next task, which one do you want?";
+    assert_eq!(resolve("2", answer).unwrap().what, "Motor - by a motor");
+    let answer = "두 가지 방법이 있습니다.\n\n1. **용수철** - 용수철로 연다\n2. **모터** - 모터로 연다\n\n다음 작업을 어느 방법으로 진행할까요?";
+    let chosen = resolve("2번으로 하자. 야간 계산대부터 시작해줘", answer).unwrap();
+    assert!(chosen.what.starts_with("모터") && chosen.rejected.len() == 1, "{chosen:?}");
+}
+
+#[test]
 fn a_bold_letter_before_a_dash_is_an_option() {
     let answer = "1. The bell\n2. The drawer\n\nTwo ways for the drawer:\n\n- **B — Shut it at noon.** It is simple.\n\
                   - **C — Shut it at night.** It waits for the total.\n\nWhich way (B or C)?";

@@ -17,7 +17,7 @@ use crate::text;
 use kind::{Kind, kind};
 use request::Requests;
 use servers::ServerCalls;
-use written::written_by;
+use written::{may_change_nothing, written_by};
 
 /// The maximum number of runs to keep, and how many of them are told.
 const MAX_RUNS: usize = 12;
@@ -119,9 +119,12 @@ impl Ran {
 
     /// Records a call of a server's tool and what it answered.
     pub(super) fn server_called(&mut self, tool_use: &ToolUse, output: &str, is_error: bool) {
+        let is_vain = is_error || tool_use.is_dry_run;
         match written_by(&tool_use.name, &tool_use.what) {
-            Some((tool, statement)) => self.servers.wrote(tool, &statement, output, is_error),
-            None => self.servers.called(&tool_use.name, &tool_use.detail, output, is_error || tool_use.is_dry_run),
+            Some((tool, statement)) => {
+                self.servers.wrote(tool, &statement, output, is_vain || may_change_nothing(output));
+            }
+            None => self.servers.called(&tool_use.name, &tool_use.detail, output, is_vain),
         }
     }
 

@@ -65,7 +65,7 @@ pub(in crate::extract) enum Step {
 
 /// Returns the steps that a text in lower case says were not made yet: "nothing pushed yet".
 pub(in crate::extract) fn steps_to_make(lower: &str) -> impl Iterator<Item = Step> {
-    const PUSH: [&str; 28] = [
+    const PUSH: [&str; 29] = [
         "ready to push when",
         "branch is ready to push",
         "ahead of origin",
@@ -75,14 +75,15 @@ pub(in crate::extract) fn steps_to_make(lower: &str) -> impl Iterator<Item = Ste
         "push는 하지",
         "푸시하지",
         "푸시는 하지",
-        "아직 푸시",
+        "푸시되지 않았",
+        "푸시되지 않은 상태",
         "미푸시",
         "pushしていません",
         "push していません",
         "pushはしていません",
         "プッシュしていません",
         "プッシュはしていません",
-        "まだプッシュ",
+        "プッシュされていません",
         "未プッシュ",
         "未推送",
         "没有推送",
@@ -133,7 +134,8 @@ pub(in crate::extract) fn steps_to_make(lower: &str) -> impl Iterator<Item = Ste
     };
     let steps = [
         of(Step::Commit, &COMMIT, "commit", "committed"),
-        of(Step::Push, &PUSH, "push", "pushed"),
+        // Messages are pushed, too.
+        of(Step::Push, &PUSH, "push", "pushed").filter(|_| !text::contains_any(lower, &["notification", "알림", "通知"])),
         // Lists and settings are merged, too.
         of(Step::Merge, &MERGE, "merge", "merged").filter(|_| !lower.contains("into") || lower.contains("yet")),
     ];
@@ -187,6 +189,10 @@ fn denies(lower: &str, verb: &str, done: &str) -> bool {
     // "Nothing is committed or pushed".
     let is_counted = |word: &&&str| !matches!(**word, "or" | "nor" | "and" | "committed" | "pushed" | "merged");
     words.iter().enumerate().any(|(at, word)| {
+        // "Not all that was committed by Ann" was.
+        if words.get(at + 1) == Some(&"by") {
+            return false;
+        }
         let before: Vec<&str> = words[..at].iter().rev().filter(is_counted).take(MAX_BETWEEN).copied().collect();
         (*word == done && before.iter().any(is_not))
             || (*word == verb && before.iter().any(is_past) && before.iter().any(is_not))
@@ -222,11 +228,20 @@ mod tests {
         }
         assert_eq!(steps("nothing is committed or pushed yet"), [Step::Commit, Step::Push]);
         assert_eq!(steps("아직 커밋하지 않았습니다."), [Step::Commit]);
-        assert_eq!(steps("まだプッシュしていません。"), [Step::Push]);
+        for said in ["まだプッシュしていません。", "아직 푸시되지 않았습니다."] {
+            assert_eq!(steps(said), [Step::Push], "{said}");
+        }
         assert_eq!(steps("pr #7 is not merged yet"), [Step::Merge]);
-        for said in
-            ["never push to main", "do not push the drawer", "the slips are not merged into the list", "pushed to `till`"]
-        {
+        for said in [
+            "never push to main",
+            "do not push the drawer",
+            "the slips are not merged into the list",
+            "pushed to `till`",
+            "not everything committed by the vendor compiles.",
+            "마감 전표는 서버로 아직 푸시되지 않아 밤에 사라집니다.",
+            "아직 푸시 알림이 없습니다.",
+            "引き出しはまだプッシュ通知に対応していません。",
+        ] {
             assert!(steps(said).is_empty(), "{said}");
         }
     }

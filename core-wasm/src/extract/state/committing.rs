@@ -163,11 +163,11 @@ impl State {
         self.undone.remotes_named(command, output);
         self.rewritten.command_ran(command, output);
         let pushes = || commands::segments(command).iter().any(|segment| commits::is_push(segment));
-        if commits::pushed_branch(command, output).is_some() {
+        let has_pushed = commits::pushed_branch(command, output).is_some();
+        if has_pushed {
             self.undone.pushed();
-            self.turn.pushed = true;
         }
-        self.turn.pushed |= !failed && pushes();
+        self.turn.pushed |= (has_pushed || (!failed && pushes())) && !commits::pushes_elsewhere(command);
         let merges = |call: &GitCall| call.subcommand == "merge" && !call.arguments.iter().any(|word| word == "--abort");
         self.turn.merged |= !failed && commands::git_calls_in_root(command).iter().any(merges);
         for (tag, is_there) in commits::pushed_tags(command, output) {

@@ -60,6 +60,10 @@ impl WorkTree {
         self.others.retain(|other| !is_same_file(other, path));
         self.local.retain(|local| local != path);
         self.is_tried = false;
+        // Nobody knows what another rule lets through.
+        if path.rsplit('/').next() == Some(".gitignore") {
+            self.ignored.clear();
+        }
         if self.is_ignored(path) {
             return;
         }
@@ -101,6 +105,11 @@ impl WorkTree {
                         && names().next().is_none()
                     {
                         self.add_all();
+                    }
+                    // What git is forced to add it ignores no more.
+                    if arguments.iter().any(|word| word == "-f" || word == "--force") {
+                        self.ignored.retain(|known| !names().any(|name| name == "." || is_below_or_same(known, &name)));
+                        self.ignored.retain(|known| !names().any(|name| is_below_or_same(&name, known)));
                     }
                     // What the agent adds it takes for the session's, however it was changed.
                     let is_added = |path: &mut String| names().any(|name| name == "." || covers(&name, path));
@@ -162,10 +171,10 @@ impl WorkTree {
 
     /// Records files and folders that git ignores: they are not to be committed, and what git was told to add of them is forgotten.
     pub(super) fn ignore(&mut self, ignored: Vec<String>) {
-        self.ignored.extend(ignored);
+        self.ignored.extend(ignored.iter().map(|name| name.trim_start_matches("./").to_owned()));
         self.ignored.truncate(MAX_OTHERS);
         let ignored = std::mem::take(&mut self.ignored);
-        let is_ignored = |path: &String| ignored.iter().any(|known| is_same_file(known, path) || is_below(path, known));
+        let is_ignored = |path: &String| ignored.iter().any(|known| is_below_or_same(path, known));
         self.added.retain(|name| !is_ignored(name));
         self.changed.retain(|path| !is_ignored(path));
         self.ignored = ignored;
@@ -173,7 +182,7 @@ impl WorkTree {
 
     /// Returns whether git ignores a file, as it said.
     pub(super) fn is_ignored(&self, path: &str) -> bool {
-        self.ignored.iter().any(|known| is_same_file(known, path) || is_below(path, known))
+        self.ignored.iter().any(|known| is_below_or_same(path, known))
     }
 
     /// Records that git is to add everything.
@@ -359,9 +368,10 @@ fn covers(name: &str, path: &str) -> bool {
     is_below(path) || path.match_indices('/').any(|(at, _)| is_below(&path[at + 1..]))
 }
 
-/// Returns whether a path lies in a folder, or is it.
-fn is_below(path: &str, folder: &str) -> bool {
-    !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+/// Returns whether a path lies in a folder, or is the same. Both are named from the root.
+fn is_below_or_same(path: &str, folder: &str) -> bool {
+    let rest = path.trim_start_matches("./").strip_prefix(folder.trim_start_matches("./").trim_end_matches('/'));
+    !folder.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns whether a pattern matches a path or the beginning of it that ends at a folder. Each star stands for any text, as in

@@ -99,6 +99,17 @@ fn what_git_ignores_is_not_added() {
     work.command_ran("git add src/cart.ts dist/cart.js notes.txt");
     work.ignore(vec!["dist".to_owned(), "notes.txt".to_owned()]);
     assert_eq!(work.added(), ["src/cart.ts"]);
+    assert!(work.is_ignored("dist/cart.js") && !work.is_ignored("docs/notes.txt"), "another file of that name");
+}
+
+#[test]
+fn what_git_ignored_once_may_be_committed_later() {
+    let mut work = tree(&[]);
+    work.ignore(vec!["config".to_owned(), "dist".to_owned()]);
+    work.command_ran("git add -f config/till.env && git commit -m x");
+    assert!(!work.is_ignored("config/till.env") && work.is_ignored("dist/cart.js"));
+    work.file_changed(".gitignore");
+    assert!(!work.is_ignored("dist/cart.js"));
 }
 
 #[test]
