@@ -355,7 +355,9 @@ fn what_was_missing_is_brought_by_the_last_step_alone() {
     let cure = |steps: &[&str]| {
         let mut failures = Failures::default();
         fail(&mut failures, "make test", "make: *** till: command not found");
-        steps.iter().for_each(|step| failures.step(step));
+        for step in steps {
+            failures.step(step);
+        }
         failures.command_passed("make test", english()).pop().map(|cure| cure.content).unwrap_or_default()
     };
     let told = "Fixed by: `npm install till`";

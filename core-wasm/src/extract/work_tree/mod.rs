@@ -171,7 +171,7 @@ impl WorkTree {
 
     /// Records files and folders that git ignores: they are not to be committed, and what git was told to add of them is forgotten.
     pub(super) fn ignore(&mut self, ignored: Vec<String>) {
-        self.ignored.extend(ignored.iter().map(|name| name.trim_start_matches("./").to_owned()));
+        self.ignored.extend(ignored);
         self.ignored.truncate(MAX_OTHERS);
         let ignored = std::mem::take(&mut self.ignored);
         let is_ignored = |path: &String| ignored.iter().any(|known| is_below_or_same(path, known));
