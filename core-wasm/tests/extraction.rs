@@ -2245,7 +2245,8 @@ fn an_order_behind_one_that_the_client_did_not_carry_out_stands_alone() {
         .human("Ring the bell in `bell.go`.")
         .edit("/home/u/proj/bell.go", "one", "two")
         .agent("The bell in `bell.go` rings at noon.");
-    let course = attribute(&script.outcome(), "course");
+    let outcome = script.outcome();
+    let course = attribute(&outcome, "course");
     assert!(!course.lines().any(|line| line.contains("coins") && line.contains("bell")), "{course}");
 
     // Behind an answer that ends the work, nothing is left to carry out.
