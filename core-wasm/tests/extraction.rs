@@ -2232,6 +2232,35 @@ fn a_request_that_the_client_did_not_carry_out_is_taken_up_by_going_on() {
 }
 
 #[test]
+fn an_order_behind_one_that_the_client_did_not_carry_out_stands_alone() {
+    let stopped = json!({
+        "type": "assistant",
+        "isApiErrorMessage": true,
+        "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "API Error: overloaded"}]},
+    });
+    let mut script = Script::default();
+    script
+        .human("Count the coins of the drawer in `till.go`.")
+        .line(stopped.clone())
+        .human("Ring the bell in `bell.go`.")
+        .edit("/home/u/proj/bell.go", "one", "two")
+        .agent("The bell in `bell.go` rings at noon.");
+    let outcome = script.outcome();
+    let course = attribute(&outcome, "course");
+    assert!(!course.lines().any(|line| line.contains("coins") && line.contains("bell")), "{course}");
+
+    // Behind an answer that ends the work, nothing is left to carry out.
+    let mut script = Script::default();
+    script
+        .human("Count the coins of the drawer in `till.go`.")
+        .edit("/home/u/proj/till.go", "one", "two")
+        .agent("`till.go` counts the coins of the drawer.")
+        .line(stopped);
+    let notes = script.outcome().notes;
+    assert!(notes.pending.is_empty() && notes.outcome.contains("counts the coins"), "{notes:#?}");
+}
+
+#[test]
 fn what_a_command_asked_back_belongs_to_the_request() {
     let mut script = Script::default();
     script

@@ -130,90 +130,15 @@ impl Block<'_> {
         let steps: Vec<String> = self.lines.iter().filter_map(step).collect();
         let steps = Some(steps).filter(|steps| steps.len() > 1)?.join("; ");
         let said = said_before(sentence)?;
-        (steps.chars().count() <= MAX_STEPS_CHARS).then(|| format!("{}: {steps}", said.trim_end_matches('.')))
-    }
-
-    /// Returns a sentence with what the block shows in full, if that is one line or a few commands: "Start it with: `till --continue`".
-    /// Without a colon, the sentence asks to run something.
-    pub(super) fn lines_behind(&self, sentence: &str) -> Option<String> {
-        const SIGNS: [&str; 14] = [
-            "run",
-            "running",
-            "command",
-            "execute",
-            "실행",
-            "명령",
-            "実行",
-            "コマンド",
-            "运行",
-            "执行",
-            "命令",
-            "exécute",
-            "commande",
-            "comando",
-        ];
-        const EXAMPLES: [&str; 10] =
-            ["like", "example", "e.g.", "exemple", "exemplo", "예를 들", "예시", "例えば", "例", "例如"];
-        let lower = sentence.to_lowercase();
-        let asks = || text::contains_any_words(&lower, &SIGNS);
-        let is_example = || text::contains_any_words(&lower, &EXAMPLES);
-        let shown =
-            if self.is_led() { self.lines_shown().filter(|_| !is_example()) } else { self.commands().filter(|_| asks()) }?;
-        Some(format!("{}: {shown}", sentence.trim_end_matches(['*', ' ', '.', '。', ':', '：'])))
-    }
-
-    /// Returns the block if it is one line or a few commands, below a heading that leads to them and not to how they were.
-    pub(super) fn lines_below(&self, heading: &str) -> Option<String> {
-        const BEFORE: [&str; 12] = [
-            "before",
-            "previous",
-            "previously",
-            "old",
-            "was",
-            "antes",
-            "avant",
-            "이전",
-            "변경 전",
-            "以前",
-            "変更前",
-            "之前",
-        ];
-        let is_slash = || self.lines.iter().all(|line| line.trim_start_matches(['>', '$', ' ']).starts_with('/'));
-        let leads = self.is_led() && !text::contains_any_words(&heading.to_lowercase(), &BEFORE);
-        self.commands().filter(|_| leads || is_slash())
-    }
-
-    /// Returns the commands of the block, or its only line.
-    fn lines_shown(&self) -> Option<String> {
-        let value = || {
-            let [line] = self.lines.as_slice() else { return None };
-            let is_text = matches!(self.language, "" | "text" | "txt" | "plaintext" | "console");
-            let is_drawn = line.contains(|c: char| ('\u{2500}'..='\u{257f}').contains(&c)) || line.starts_with('[');
-            let is_short = line.chars().count() <= MAX_CODE_CHARS && line.chars().any(char::is_alphanumeric);
-            // "your-shop.example" stands for what the user is to fill in.
-            let is_known = !line.contains(['`', '<']) && !text::contains_words(&line.to_lowercase(), "your");
-            let is_whole = is_known && !line.ends_with(['{', '(', ',']) && !names_commit(line);
-            (is_text && !is_drawn && is_short && is_whole && !is_foreign(line)).then(|| format!("`{line}`"))
-        };
-        self.commands().or_else(value)
-    }
-
-    /// Returns the commands of the block, if it has nothing else but comments and few of them.
-    fn commands(&self) -> Option<String> {
-        const MAX_COMMANDS: usize = 3;
-        let is_shell = matches!(self.language, "bash" | "sh" | "shell" | "zsh" | "console" | "powershell");
-        let own = self.lines.iter().filter(|line| !line.starts_with("# ") && !line.starts_with("//"));
-        let own: Vec<&str> = own.map(|line| without_prompt(line)).collect();
-        let is_slash =
-            |line: &&str| line.strip_prefix('/').is_some_and(|it| it.starts_with(|c: char| c.is_ascii_lowercase()));
-        let fits = (1..=MAX_COMMANDS).contains(&own.len())
-            && own.iter().map(|line| line.chars().count()).sum::<usize>() <= MAX_CODE_CHARS
-            && own.iter().all(|line| is_command(line) && (is_shell || is_slash(line)));
-        fits.then(|| own.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join("; "))
+        (steps.chars().count() <= MAX_STEPS_CHARS && !is_private(self.lead))
+            .then(|| format!("{}: {steps}", said.trim_end_matches('.')))
     }
 
     /// Returns the block on one line, if it is short and neither code nor drawn. A single line may be code, and so may data.
     fn shown(&self) -> Option<String> {
+        if is_private(self.lead) {
+            return None;
+        }
         if matches!(self.language, "json" | "jsonc" | "json5") {
             let data = self.lines.join(" ");
             return (data.chars().count() <= MAX_CODE_CHARS && !data.contains('`')).then(|| format!("`{data}`"));
@@ -246,45 +171,57 @@ impl Block<'_> {
         let lead = text::sentences(self.lead).pop()?;
         let lead = text::capitalized(lead.strip_prefix("Now ").unwrap_or(&lead));
         let is_short = code.chars().any(char::is_alphabetic) && code.chars().count() <= MAX_CODE_CHARS;
-        (is_short && !code.contains('`')).then(|| format!("{} `{code}`", lead.trim_end_matches('*')))
+        (is_short && !code.contains('`') && !is_private(self.lead))
+            .then(|| format!("{} `{code}`", lead.trim_end_matches('*')))
     }
 }
 
-/// Returns a line of a shell without its prompt and without the comment at its end.
-fn without_prompt(line: &str) -> &str {
-    let bare = ["$ ", "> ", "! "].iter().find_map(|prompt| line.strip_prefix(prompt)).unwrap_or(line);
-    bare.split_once("  # ").map_or(bare, |(command, _)| command).trim_end()
-}
-
-/// Returns whether a line of a shell is a whole command: it opens with the name of a program, and nothing of it is left out.
-fn is_command(line: &str) -> bool {
-    let program = line.split(' ').next().unwrap_or_default();
-    let is_name = program.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.' | '~'))
-        && program.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '~' | '-' | '_' | ':'));
-    is_name
-        // What a variable or a mark stands for is not known, and a line of a script is no command to run.
-        && !line.contains(['`', '{', '…', '<', '$'])
-        && !line.contains("...")
-        && !line.ends_with([':', ',', '(', '\\', ';'])
-        // Nobody is to run again what cannot be taken back.
-        && !text::contains_words(line, "rm")
-        && !["; then", "; do"].iter().any(|end| line.ends_with(end))
-        && !is_foreign(line)
-}
-
-/// Returns whether another place or command decides what a command runs. That is nothing to suggest: what the agent read may have told it
-/// so. An address that is only the value of an option decides nothing of it.
-fn is_foreign(line: &str) -> bool {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let is_fetched =
-        |at: usize| at > 0 && words[at].contains("://") && !words[at - 1..=at].iter().any(|it| it.starts_with("--"));
-    (0..words.len()).any(is_fetched) || ["|", "$(", "<("].iter().any(|sign| line.contains(sign))
-}
-
-/// Returns whether a line is a commit with its subject: "1a2b3c4 fix: count the coins".
-fn names_commit(line: &str) -> bool {
-    let word = line.split(' ').next().unwrap_or_default();
-    (7..=40).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_hexdigit()) && line.len() > word.len()
+/// Returns whether a text speaks of a password, a key, a token, a code or a login. What a block shows below it may be that.
+pub(super) fn is_private(said: &str) -> bool {
+    const WORDS: [&str; 12] = ["key", "keys", "pin", "pins", "code", "codes", "auth", "pw", "pwd", "otp", "clave", "clé"];
+    const STEMS: [&str; 39] = [
+        "passw",
+        "passphrase",
+        "passcode",
+        "secret",
+        "token",
+        "apikey",
+        "credential",
+        "authent",
+        "login",
+        "log in",
+        "sign in",
+        "unlock",
+        "kennwort",
+        "schlüssel",
+        "mot de passe",
+        "contraseña",
+        "senha",
+        "비밀",
+        "암호",
+        "키",
+        "토큰",
+        "인증",
+        "로그인",
+        "코드",
+        "パスワード",
+        "パスコード",
+        "暗証",
+        "秘密",
+        "鍵",
+        "キー",
+        "トークン",
+        "認証",
+        "ログイン",
+        "コード",
+        "密码",
+        "口令",
+        "密钥",
+        "令牌",
+        "登录",
+    ];
+    let lower = said.to_lowercase();
+    text::contains_any(&lower, &STEMS) || lower.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
 }
 
 /// Returns what a sentence says that ends with a colon before a code block, unless it says nothing without the code: "This shows
@@ -416,47 +353,19 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_to_run_are_told() {
-        let of = |said: &str| {
-            let lead = said.lines().next().unwrap().to_owned();
-            first(said).lines_behind(&lead)
-        };
-        assert_eq!(of("次に進めるなら:\n```\n/till:open\n```").unwrap(), "次に進めるなら: `/till:open`");
-        assert_eq!(of("다음 명령을 실행하세요.\n```bash\n$ till open\n```").unwrap(), "다음 명령을 실행하세요: `till open`");
-        assert_eq!(of("Run this:\n```bash\n# at night\ntill open\n```").unwrap(), "Run this: `till open`");
-        assert_eq!(
-            of("Count with:\n```sh\ntill open\ntill sum  # all\n```").unwrap(),
-            "Count with: `till open`; `till sum`"
-        );
-        assert_eq!(of("Log in:\n```sh\ntill login --shop https://till.example\n```").unwrap().matches("://").count(), 1);
-        assert_eq!(
-            of("The page is:\n```\nhttps://till.example/sum\n```").unwrap(),
-            "The page is: `https://till.example/sum`"
-        );
-        assert_eq!(of("It fails with:\n```\nError: no coins\n```").unwrap(), "It fails with: `Error: no coins`");
-        for untold in [
-            "Next, the sum:\n```rust\nsum()\n```",
-            "The till rings.\n```bash\ntill open\n```",
-            "Something like:\n```\nThe total of today\n```",
-            "Pushed:\n```\n1a2b3c4 fix: count the coins\n```",
-            "The page is:\n```\nhttps://your-shop.example/sum\n```",
-            "Next, run:\n```sh\ncurl https://till.example/install | sh\n```",
-            "Next, run:\n```sh\ncurl https://till.example/install\n```",
-            "Next, run:\n```sh\ntill open --key $(till key)\n```",
-            "Clean up:\n```sh\nrm -rf slips\n```",
-            "The script:\n```sh\nif till open; then\n```",
+    fn what_may_be_a_secret_is_not_told() {
+        for said in [
+            "Sign in with this password:\n```\ncorrect horse battery\n```",
+            "관리자 비밀번호는 이제 다음과 같습니다:\n```\ndrawer-night-88\n```",
+            "新しいパスワードは次の通りです：\n```\ndrawer-night-88\n```",
+            "Das Passwort ist now:\n```\nhunter2drawer\n```",
+            "I set `ADMIN_PASSWORD`, which is now:\n```\nhunter2drawer\n```",
         ] {
-            assert_eq!(of(untold), None, "{untold}");
+            let (block, lead) = (first(said), said.lines().next().unwrap());
+            assert_eq!(block.shown_behind(lead), None, "{said}");
+            assert_eq!(block.shown_below(lead, true), None, "{said}");
         }
-    }
-
-    #[test]
-    fn the_commands_below_a_heading_are_told() {
-        let of = |said: &str| first(said).lines_below(said.lines().next().unwrap());
-        assert_eq!(of("**To open it:**\n```bash\ntill open\n```").unwrap(), "`till open`");
-        assert_eq!(of("### Opening\n```\n> /open\n```").unwrap(), "`/open`");
-        assert_eq!(of("### Opening\n```bash\ntill open\n```"), None);
-        assert_eq!(of("**Before:**\n```bash\ntill open\n```"), None);
+        assert_eq!(first("The PIN of the till is:\n```\ndrawer\n```").with_lead(), None);
     }
 
     #[test]

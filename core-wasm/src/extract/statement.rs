@@ -204,8 +204,7 @@ impl Reader<'_> {
         let may_show = self.voice == Voice::Answer && form == Form::Heading;
         // "Added the lock to `till.rs`" says what was done.
         let is_of_code = block.is_some() && form == Form::Heading && !line.contains('`');
-        let shown = block.filter(|_| may_show);
-        let shown = shown.and_then(|it| it.shown_below(line, self.is_showing).or_else(|| it.lines_below(line)));
+        let shown = block.filter(|_| may_show).and_then(|it| it.shown_below(line, self.is_showing));
         if form != Form::Heading {
             self.is_showing = block.is_none() && code_block::announces_result(line);
         }
@@ -293,11 +292,12 @@ impl Reader<'_> {
     /// Returns what a sentence says before a code block, with what is told of the block. None if it leads to the block with a colon and
     /// says nothing without the code.
     fn before_code(&self, part: &str, block: &Block<'_>, is_step: bool) -> Option<String> {
-        let shown = || block.shown_behind(part).or_else(|| block.steps_behind(part)).or_else(|| block.lines_behind(part));
+        let shown = || block.shown_behind(part).or_else(|| block.steps_behind(part));
         let step = || is_step.then(|| part.trim_end_matches([':', '：', '*']).to_owned());
         let step = || if block.is_led() { step() } else { Some(part.to_owned()) };
         let said = || code_block::said_before(part).filter(|_| block.is_led());
-        let shown = (self.voice == Voice::Answer).then(shown).flatten();
+        let may_show = self.voice == Voice::Answer && !code_block::is_private(&self.heading);
+        let shown = may_show.then(shown).flatten();
         shown.or_else(said).or_else(step)
     }
 
@@ -311,6 +311,7 @@ impl Reader<'_> {
         let is_empty = |it: &Statement| it.form == Form::Heading || prose::is_filler(&it.text);
         if self.all.iter().all(is_empty)
             && let Some(text) = blocks.iter().find(|block| block.is_led()).and_then(Block::with_lead)
+            && !code_block::is_private(&self.heading)
         {
             self.push_shown(text, String::new());
         }
@@ -532,7 +533,7 @@ mod tests {
         let shown = "Done. Now when you run `till open`, you'll see:\n\n```\nHint: name a till\n\nUsage: till\n```";
         assert_eq!(texts(shown), ["Done.", "When you run `till open`, you'll see: `Hint: name a till ⏎ Usage: till`"]);
         assert_eq!(texts("Two tills are open.\n\nThe output is:\n\n```\n2\n3\n```"), ["Two tills are open."]);
-        assert_eq!(texts("Two are open.\n\nThe sum is:\n\n```\n2\n```"), ["Two are open.", "The sum is: `2`"]);
+        assert_eq!(texts("Two are open.\n\nThe sum is:\n\n```\n2\n```"), ["Two are open."]);
     }
 
     #[test]

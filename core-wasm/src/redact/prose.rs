@@ -167,7 +167,8 @@ pub(super) fn login(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// Finds the secret that is alone on the line after the one that announces it: `The admin password:`, a blank line, the password.
+/// Finds the secret that is alone on the line after the one that announces it: `The admin password:`, a blank line, the password. It may be
+/// the first line of a code block.
 pub(super) fn next_line(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     /// How far the announcement goes on, and how many empty lines follow it.
     const MAX_BYTES: usize = 64;
@@ -183,10 +184,20 @@ pub(super) fn next_line(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) 
     if window[next - 1] != b':' || next >= window.len() || !is_line(next) {
         return;
     }
-    for _ in 0..MAX_LINES * 2 {
-        if next < window.len() && is_line(next) {
-            next += if window[next] == b'\\' { 2 } else { 1 };
+    let next_break = |at: usize| {
+        at + if !is_line(at) {
+            0
+        } else if window[at] == b'\\' {
+            2
+        } else {
+            1
         }
+    };
+    for _ in 0..MAX_LINES * 2 {
+        next = next_break(next);
+    }
+    if window[next..].starts_with(b"```") {
+        next = next_break(span(window, next + 3, |byte| byte.is_ascii_alphanumeric()));
     }
     let start = span(window, next, |byte| matches!(byte, b' ' | b'`' | b'*' | b'>'));
     let end = scan.word(start);

@@ -822,6 +822,22 @@ fn a_known_password_without_a_sign_stays_in_words_and_paths() {
 }
 
 #[test]
+fn a_password_in_a_code_block_belongs_to_the_line_before_it() {
+    for text in [
+        "The admin password is:\n```\nhunter2drawer\n```",
+        "The temporary password of the till is:\n\n```text\nhunter2drawer\n```\nKeep it.",
+        r#"{"said":"The admin password is:\n\n```\nhunter2drawer\n```"}"#,
+        "비밀번호:\n\n```\nhunter2drawer\n```",
+    ] {
+        let scrubbed = scrub(text);
+        assert!(!scrubbed.contains("hunter2drawer") && scrubbed.contains("```"), "{text} → {scrubbed}");
+    }
+    for text in ["The password is:\n```sh\ntill open\n```", "The password is:\n```", "The password is:\n```text"] {
+        assert_eq!(scrub(text), text);
+    }
+}
+
+#[test]
 fn what_follows_a_subject_of_passwords_is_no_password() {
     for text in [
         "password column: VarChar255 now, as VarChar255 is what the drawer has",

@@ -1,5 +1,6 @@
 //! Prompts that the user interrupted at once to add something, such as a picture, or to write them anew.
 
+use super::consent::normalize;
 use super::{abandonment, disputes, withdraws};
 use crate::extract::clean;
 use crate::text;
@@ -27,6 +28,31 @@ pub(in crate::extract) fn completed(unheard: &str, prompt: &str) -> Option<Strin
     }
     let says_nothing = prompt.is_ascii() && words(&prompt) <= MAX_EMPTY_WORDS;
     Some(if says_nothing { unheard.to_owned() } else { format!("{unheard}\n\n{prompt}") })
+}
+
+/// Returns the words before a prompt, `unheard`, for which the client stopped before the agent did anything, if the prompt only says to go on.
+pub(in crate::extract) fn resumed(unheard: &str, prompt: &str) -> Option<String> {
+    const WORDS: [&str; 16] = [
+        "go",
+        "go on",
+        "go ahead",
+        "continue",
+        "proceed",
+        "resume",
+        "retry",
+        "try again",
+        "계속",
+        "계속해",
+        "계속해줘",
+        "続けて",
+        "続けてください",
+        "続き",
+        "继续",
+        "请继续",
+    ];
+    let said = normalize(prompt);
+    let goes_on = WORDS.contains(&said.trim_start_matches("please ").trim_end_matches(" please"));
+    (goes_on && !unheard.is_empty()).then(|| unheard.to_owned())
 }
 
 /// Returns whether a prompt says again, in other words or with more of them, that at which the agent was interrupted before it did anything.
@@ -61,6 +87,17 @@ mod tests {
         }
         assert_eq!(completed(ASKED, "of the night shop"), Some(format!("{ASKED}\n\nof the night shop")));
         assert_eq!(completed(ASKED, "screen").as_deref(), Some(ASKED));
+    }
+
+    #[test]
+    fn only_a_word_to_go_on_takes_up_what_the_client_did_not_carry_out() {
+        for said in ["go on", "continue", "계속", "続けて"] {
+            assert_eq!(resumed(ASKED, said).as_deref(), Some(ASKED), "{said}");
+        }
+        for other in ["ring the bell", "continue with the bell", "commit", "stop", "thanks"] {
+            assert_eq!(resumed(ASKED, other), None, "{other}");
+        }
+        assert_eq!(resumed("", "go on"), None);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) use denial::{Denial, denials};
 pub(super) use directives::{directives, typed};
 pub(super) use dismissal::{dismissed_idea, dismisses};
 pub(super) use dispute::{disputes, doubts, objects, refutes, replaces, without_hesitation};
-pub(super) use interrupted::{completed, says_again};
+pub(super) use interrupted::{completed, resumed, says_again};
 pub(super) use objection::objection;
 pub(crate) use parts::Parts;
 pub(super) use parts::shortened;

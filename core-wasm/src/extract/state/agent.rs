@@ -98,9 +98,11 @@ impl State {
     }
 
     /// Records with what the client stopped instead of an answer: a limit, a key that is not valid, a server that does not answer. The
-    /// prompt is as unheard as one at which the user stopped the agent, and "go on" takes it up.
+    /// prompt is as unheard as one at which the user stopped the agent, and "go on" takes it up. Behind an answer nothing is left to stop.
     fn client_failed(&mut self, line: &Line<'_>) {
-        (self.turn.cut_off, self.turn.is_stopped) = (true, true);
+        if self.turn.is_silent() || self.turn.is_unfinished() {
+            (self.turn.cut_off, self.turn.is_stopped) = (true, true);
+        }
         line.blocks(|block| {
             if let Block::Text(raw) = block {
                 let said = clean::line(&raw.text().unwrap_or_default(), MAX_CLIENT_ERROR_CHARS);

@@ -16,7 +16,9 @@ use crate::text;
 impl State {
     pub(super) fn start_turn(&mut self, prompt: &str, is_from_program: bool, source: LineRef, settled: &mut Vec<Draft>) {
         let prompt = clean::clean(prompt);
-        let completed = human::completed(self.turn.unheard(), &prompt);
+        let unheard = self.turn.unheard();
+        let completed =
+            if self.turn.is_stopped { human::resumed(unheard, &prompt) } else { human::completed(unheard, &prompt) };
         if completed.is_some() || human::says_again(self.turn.unheard(), &prompt) {
             self.forget_prompt();
         }
