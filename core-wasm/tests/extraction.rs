@@ -2264,6 +2264,24 @@ fn an_order_behind_one_that_the_client_did_not_carry_out_stands_alone() {
 }
 
 #[test]
+fn what_nobody_ran_is_tried_once_all_tests_passed() {
+    let untried = |printed: &str, is_error: bool| {
+        let mut script = Script::default();
+        script
+            .human("Fold the slip of the till once more, so that it fits into the drawer.")
+            .edit("/home/u/proj/src/slip.ts", "one", "two")
+            .agent("`foldSlip()` folds the slip of the till once more, so that it fits into the drawer below.")
+            .human("Ring the bell of the shop at noon, too.")
+            .edit("/home/u/proj/src/bell.ts", "one", "two")
+            .bash("npm test", printed, is_error)
+            .agent("`ringBell()` rings the bell of the shop at noon, as the one of the church does.");
+        attribute(&script.outcome(), "untried").to_owned()
+    };
+    assert_eq!(untried("Tests:       20 passed, 20 total", false), "");
+    assert_eq!(untried("Exit code 1\nTests:       1 failed, 19 passed, 20 total", true), "0");
+}
+
+#[test]
 fn what_a_command_asked_back_belongs_to_the_request() {
     let mut script = Script::default();
     script

@@ -28,15 +28,18 @@ pub(super) fn confirmed(state: &State, results: &[ResultLine]) -> Vec<String> {
     results.iter().enumerate().filter_map(line).collect()
 }
 
-/// Returns the places of the results of turns that changed files after which the agent ran nothing before it changed the next ones. None if it
-/// ran nothing at all, which is told once.
+/// Returns the places of the results of turns that changed files after which the agent ran nothing before it changed the next ones, unless
+/// all tests passed later. None if it ran nothing at all, which is told once.
 pub(super) fn untried(state: &State, results: &[ResultLine]) -> Vec<usize> {
+    let all_passed = state.tests.is_some_and(|(counts, is_of_some)| counts.is_clean() && !is_of_some);
+    let passed_after = |turn: &TurnResult| all_passed && turn.runs.is_some_and(|(_, last)| last < state.evidence.runs());
     let is_untried = |result: &ResultLine| {
         let turn = &state.results.turns()[result.turn];
         result.given == Given::Work
             && !turn.is_taken_back
             && !human::only_asks(&turn.asked)
             && state.evidence.has_run()
+            && !passed_after(turn)
             && is_untried(state.results.turns(), result.turn, state.evidence.runs())
     };
     results.iter().enumerate().filter(|(_, result)| is_untried(result)).map(|(at, _)| at).collect()
