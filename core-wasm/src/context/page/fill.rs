@@ -4,12 +4,20 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::entry::{Entry, merge_ids, weight};
 use super::memory::{discovery, memory_text, teaches_nothing};
-use super::section::{Section, SectionKind};
+use super::section::SectionKind;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::context::line::{self, TextKey};
 use crate::extract::clean;
 use crate::extract::labels;
 use crate::text;
+
+/// What a section holds.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    pub(super) lead: String,
+    pub(super) max_entries: Option<usize>,
+    pub(super) entries: Vec<Entry>,
+}
 
 /// The number of words from which that is no accident.
 const MIN_REPEATED_WORDS: usize = 8;

@@ -1,7 +1,5 @@
 //! The sections of a page.
 
-use super::entry::Entry;
-
 /// The sections, in the order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::context) enum SectionKind {
@@ -80,13 +78,6 @@ impl SectionKind {
             _ => Some(Self::Other),
         }
     }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Section {
-    pub(super) lead: String,
-    pub(super) max_entries: Option<usize>,
-    pub(super) entries: Vec<Entry>,
 }
 
 #[cfg(test)]
